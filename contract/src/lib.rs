@@ -1,1 +1,12 @@
-//! See docs/development.md.
+//! Documents that cross a process boundary: what a source contains, what a plan says, what a runner is asked
+//! and what it answers.
+//!
+//! Promises: every document has one canonical encoding, its digest is taken over those bytes, and a reader
+//! refuses what it does not know. Nothing here opens a socket or knows Kubernetes.
+
+pub mod canonical;
+pub mod digest;
+pub mod drift;
+pub mod failure;
+pub mod plan_document;
+pub mod policy;
