@@ -1,0 +1,3 @@
+module ptah.run/tools/pause
+
+go 1.26.0
