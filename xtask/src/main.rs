@@ -3,11 +3,13 @@
 use std::process::{Command, ExitCode};
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 use xtask::cache::Cache;
-use xtask::cache::{base, debian, postgres};
+use xtask::cache::{base, debian, postgres, programs, rust_tools};
+use xtask::images::{self, Options, Profile};
 use xtask::node::Node;
-use xtask::{progress, run};
+use xtask::test::{self, Group};
+use xtask::{lint, progress, run};
 
 /// What a developer and the build server run.
 #[derive(Parser)]
@@ -25,6 +27,30 @@ enum Task {
         #[command(subcommand)]
         what: Option<CacheTask>,
     },
+    /// Builds the product's images and pushes them to the test node.
+    Images {
+        /// Build the binaries as for a release.
+        #[arg(long)]
+        release: bool,
+        /// The PostgreSQL servers that go into the runner's image.
+        #[arg(long, value_delimiter = ',', default_values_t = [postgres::NODE_MAJOR])]
+        servers: Vec<u32>,
+    },
+    /// Runs the tests.
+    Test {
+        /// One group instead of all.
+        #[arg(long)]
+        only: Option<Group>,
+        /// Only tests whose names contain this.
+        #[arg(last = true)]
+        name: Option<String>,
+    },
+    /// Checks form, warnings, licences, the chart, generated files and file lengths.
+    Lint {
+        /// Only what needs no compiler.
+        #[arg(long)]
+        quick: bool,
+    },
     /// The test node: a real one-node Kubernetes on this machine.
     Cluster {
         /// What to do with it.
@@ -36,11 +62,28 @@ enum Task {
 #[derive(Subcommand)]
 enum CacheTask {
     /// Makes everything that tests need (the default).
-    Prepare,
+    Prepare {
+        /// One part instead of all.
+        #[arg(long)]
+        only: Option<Part>,
+    },
     /// Removes everything.
     Clean,
     /// Prints where it is.
     Path,
+}
+
+/// Parts of the cache.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// The PostgreSQL servers.
+    Servers,
+    /// The base image and the certificates of the product's images.
+    Base,
+    /// The programs of the test node.
+    Programs,
+    /// What `lint` needs.
+    Lint,
 }
 
 #[derive(Subcommand)]
@@ -74,22 +117,51 @@ fn main() -> ExitCode {
 fn work(task: Task) -> Result<ExitCode> {
     let cache = Cache::open()?;
     match task {
-        Task::Cache { what } => on_cache(&cache, what.unwrap_or(CacheTask::Prepare)),
-        Task::Cluster { what } => on_cluster(&Node::of_environment(&cache)?, what),
-    }?;
+        Task::Cache { what } => on_cache(&cache, what.unwrap_or(CacheTask::Prepare { only: None }))?,
+        Task::Cluster { what } => on_cluster(&Node::of_environment(&cache)?, what)?,
+        Task::Images { release, servers } => {
+            let profile = if release { Profile::Release } else { Profile::Image };
+            on_images(
+                &cache,
+                &Options {
+                    profile,
+                    majors: servers,
+                },
+            )?;
+        }
+        Task::Lint { quick } => lint::run(&cache, quick)?,
+        Task::Test { only, name } => {
+            let count = test::run(&cache, only, name.as_deref())?;
+            println!("{count}");
+            return Ok(if count.failed == 0 {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            });
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 fn on_cache(cache: &Cache, what: CacheTask) -> Result<()> {
     match what {
-        CacheTask::Prepare => {
-            debian::ensure(debian::NODE)?;
-            debian::ensure(debian::IMAGES)?;
-            postgres::home(cache, postgres::MAJORS.iter().map(|(major, _)| *major))?;
-            base::root_file_system(cache)?;
-            base::certificates(cache)?;
-            xtask::cache::programs::prepare(cache)?;
-            progress::note(format!("everything is in {}", cache.root().display()));
+        CacheTask::Prepare { only } => {
+            let wants = |part| only.is_none_or(|one| one == part);
+            if wants(Part::Servers) {
+                postgres::home(cache, postgres::MAJORS.iter().map(|(major, _)| *major))?;
+            }
+            if wants(Part::Base) {
+                base::root_file_system(cache)?;
+                base::certificates(cache)?;
+            }
+            if wants(Part::Programs) {
+                debian::ensure(debian::NODE)?;
+                programs::prepare(cache)?;
+            }
+            if wants(Part::Lint) {
+                rust_tools::cargo_deny(cache)?;
+            }
+            progress::note(format!("everything asked for is in {}", cache.root().display()));
             Ok(())
         }
         CacheTask::Clean => cache.clean(),
@@ -98,6 +170,14 @@ fn on_cache(cache: &Cache, what: CacheTask) -> Result<()> {
             Ok(())
         }
     }
+}
+
+fn on_images(cache: &Cache, options: &Options) -> Result<()> {
+    let node = Node::of_environment(cache)?;
+    node.up()?;
+    let images = images::build_and_push(cache, &node, options)?;
+    println!("{}", serde_json::to_string_pretty(&images)?);
+    Ok(())
 }
 
 fn on_cluster(node: &Node, what: ClusterTask) -> Result<()> {

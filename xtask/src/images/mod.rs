@@ -1,0 +1,230 @@
+//! The product's images, built from the release's own `Dockerfile` and pushed to the node's registry.
+//!
+//! Nothing is built or pushed again unless what goes into it has changed. Everybody who deploys uses the digests
+//! of the record (`images.json` in the node's folder), never a tag.
+
+mod binaries;
+mod builder;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::cache::{Cache, Key, base, postgres};
+use crate::node::Node;
+use crate::node::paths::REGISTRY;
+use crate::{progress, run, workspace};
+use binaries::Binaries;
+pub use binaries::Profile;
+use builder::{Build, Builder};
+
+/// References by digest of what was pushed last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Images {
+    /// The manager.
+    pub manager: String,
+    /// The runner with the PostgreSQL servers.
+    pub runner_postgresql: String,
+    /// A PostgreSQL server with TLS, to be the target database of a test. It is no part of the product.
+    pub test_postgresql: String,
+}
+
+/// How the images are made.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Cargo's profile for the binaries.
+    pub profile: Profile,
+    /// The PostgreSQL servers that go into the runner's image.
+    pub majors: Vec<u32>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            profile: Profile::Image,
+            majors: vec![postgres::NODE_MAJOR],
+        }
+    }
+}
+
+/// What was pushed, and the key of what went into it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Pushed {
+    images: BTreeMap<String, PushedImage>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct PushedImage {
+    key: String,
+    reference: String,
+}
+
+/// The images that were pushed last to the node.
+pub fn read(node: &Node) -> Result<Images> {
+    let path = node.paths().images();
+    let bytes = fs::read(&path).with_context(|| {
+        format!(
+            "no images at {}; push them with: cargo xtask images",
+            path.display()
+        )
+    })?;
+    serde_json::from_slice(&bytes).with_context(|| format!("{} is not a record of images", path.display()))
+}
+
+/// Builds what has changed, pushes it to the node, which must be up, and records the digests.
+pub fn build_and_push(cache: &Cache, node: &Node, options: &Options) -> Result<Images> {
+    let binaries = progress::step("build the static binaries", || binaries::build(options.profile))?;
+    let mut work = Work {
+        cache,
+        node,
+        options,
+        builder: None,
+        pushed: read_pushed(node),
+    };
+    let images = Images {
+        manager: work.manager(&binaries)?,
+        runner_postgresql: work.runner_postgresql(&binaries)?,
+        test_postgresql: work.test_postgresql()?,
+    };
+    write(&node.paths().join("pushed.json"), &work.pushed)?;
+    write(&node.paths().images(), &images)?;
+    Ok(images)
+}
+
+struct Work<'a> {
+    cache: &'a Cache,
+    node: &'a Node,
+    options: &'a Options,
+    builder: Option<Builder>,
+    pushed: Pushed,
+}
+
+impl Work<'_> {
+    fn manager(&mut self, binaries: &Binaries) -> Result<String> {
+        let contexts = vec![
+            ("binaries", binaries.folder("ptah-operator")?),
+            ("certs", base::certificates(self.cache)?),
+        ];
+        let key = Key::new("manager").file(&binaries.manager)?;
+        self.image(
+            "manager",
+            &workspace::root().join("Dockerfile"),
+            Some("manager"),
+            contexts,
+            key,
+        )
+    }
+
+    fn runner_postgresql(&mut self, binaries: &Binaries) -> Result<String> {
+        let mut contexts = vec![
+            ("binaries", binaries.folder("ptah-runner")?),
+            ("certs", base::certificates(self.cache)?),
+        ];
+        let empty = self.cache.entry("empty", &Key::new("empty"), |_| Ok(()))?;
+        const NAMES: [(u32, &str); 5] = [
+            (14, "pg14"),
+            (15, "pg15"),
+            (16, "pg16"),
+            (17, "pg17"),
+            (18, "pg18"),
+        ];
+        for (major, name) in NAMES {
+            let is_in = self.options.majors.contains(&major);
+            contexts.push((
+                name,
+                if is_in {
+                    postgres::server(self.cache, major)?
+                } else {
+                    empty.clone()
+                },
+            ));
+        }
+        let key = Key::new("runner-postgresql").file(&binaries.runner)?;
+        let file = workspace::root().join("Dockerfile");
+        self.image(
+            "runner-postgresql",
+            &file,
+            Some("runner-postgresql"),
+            contexts,
+            key,
+        )
+    }
+
+    fn test_postgresql(&mut self) -> Result<String> {
+        let folder = workspace::cluster_tests().join("postgresql");
+        let server = postgres::server(self.cache, postgres::NODE_MAJOR)?;
+        let key = Key::new("test-postgresql").file(&folder.join("entrypoint.sh"))?;
+        let contexts = vec![("postgresql", server), ("scripts", folder.clone())];
+        self.image("test-postgresql", &folder.join("Dockerfile"), None, contexts, key)
+    }
+
+    fn image(
+        &mut self,
+        name: &str,
+        file: &Path,
+        target: Option<&str>,
+        contexts: Vec<(&str, PathBuf)>,
+        key: Key,
+    ) -> Result<String> {
+        let base = base::root_file_system(self.cache)?;
+        let mut key = key.file(file)?.text(&base.to_string_lossy());
+        // Entries are named after what they are made from; binaries lie at one path and went in by content.
+        for (context, path) in contexts.iter().filter(|(context, _)| *context != "binaries") {
+            key = key.text(context).text(&path.to_string_lossy());
+        }
+        let key = key.short();
+        if let Some(known) = self.pushed.images.get(name).filter(|known| known.key == key)
+            && self.is_there(&known.reference)?
+        {
+            progress::note(format!("{name}: unchanged"));
+            return Ok(known.reference.clone());
+        }
+        if self.builder.is_none() {
+            self.builder = Some(Builder::open(self.cache, &base)?);
+        }
+        let builder = self.builder.as_ref().context("no builder")?;
+        let repository = format!("{REGISTRY}/ptah/{name}");
+        let build = Build {
+            name,
+            file,
+            target,
+            contexts: &contexts,
+        };
+        let digest = progress::step(format!("build and push the image {name}"), || {
+            builder.push(&build, &repository)
+        })?;
+        let reference = format!("{repository}@{digest}");
+        self.pushed.images.insert(
+            name.to_owned(),
+            PushedImage {
+                key,
+                reference: reference.clone(),
+            },
+        );
+        Ok(reference)
+    }
+
+    fn is_there(&self, reference: &str) -> Result<bool> {
+        let crane = self.node.programs()?.path("crane");
+        Ok(run::succeeds(Command::new(crane).args([
+            "manifest",
+            "--insecure",
+            reference,
+        ])))
+    }
+}
+
+fn read_pushed(node: &Node) -> Pushed {
+    let bytes = fs::read(node.paths().join("pushed.json")).unwrap_or_default();
+    serde_json::from_slice(&bytes).unwrap_or_default()
+}
+
+fn write(path: &Path, document: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_string_pretty(document)?;
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,163 @@
+//! What each group of tests is: which packages, and what must be there before they run.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use super::{Count, Group, libtest};
+use crate::cache::{Cache, postgres};
+use crate::images::{self, Options};
+use crate::node::Node;
+use crate::{progress, run, workspace};
+
+/// The package with the tests of the cluster group.
+pub const CLUSTER_TESTS: &str = "ptah-cluster-tests";
+
+const ENGINE_TESTS: &[&str] = &["ptah-engine", "ptah-runner"];
+const SOURCE_TESTS: &[&str] = &["ptah-resolver", "ptah-verifier"];
+
+/// The workspace's packages, as cargo tells them.
+#[derive(Deserialize)]
+pub struct Packages {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    targets: Vec<Target>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    kind: Vec<String>,
+}
+
+impl Packages {
+    /// Asks cargo.
+    pub fn read() -> Result<Self> {
+        let text = run::output(cargo("metadata").args(["--no-deps", "--format-version", "1"]))?;
+        serde_json::from_str(&text).context("cannot read what cargo says about the workspace")
+    }
+
+    /// Whether the package is there and has integration tests.
+    pub fn has_tests(&self, package: &str) -> bool {
+        self.packages
+            .iter()
+            .filter(|known| known.name == package)
+            .flat_map(|known| &known.targets)
+            .any(|target| target.kind.iter().any(|kind| kind == "test"))
+    }
+
+    fn with_tests<'a>(&self, of: &[&'a str]) -> Vec<&'a str> {
+        of.iter()
+            .copied()
+            .filter(|package| self.has_tests(package))
+            .collect()
+    }
+}
+
+/// Runs one group.
+pub fn run(cache: &Cache, packages: &Packages, group: Group, filter: Option<&str>) -> Result<Count> {
+    match group {
+        Group::Unit => unit(filter),
+        Group::Engine => engine(cache, &packages.with_tests(ENGINE_TESTS), filter),
+        Group::Sources => integration(&packages.with_tests(SOURCE_TESTS), Group::Sources, filter, &[]),
+        Group::Cluster => cluster(cache, &packages.with_tests(&[CLUSTER_TESTS]), filter),
+    }
+}
+
+fn unit(filter: Option<&str>) -> Result<Count> {
+    let mut count = libtest::run(filtered(test().args(["--workspace", "--lib", "--bins"]), filter))?;
+    count += libtest::run(filtered(test().args(["--workspace", "--doc"]), filter))?;
+    Ok(count)
+}
+
+fn engine(cache: &Cache, packages: &[&str], filter: Option<&str>) -> Result<Count> {
+    if packages.is_empty() {
+        return integration(packages, Group::Engine, filter, &[]);
+    }
+    let home = postgres::home(cache, postgres::MAJORS.iter().map(|(major, _)| *major))?;
+    integration(packages, Group::Engine, filter, &[("PTAH_PG_HOME", home)])
+}
+
+fn cluster(cache: &Cache, packages: &[&str], filter: Option<&str>) -> Result<Count> {
+    if packages.is_empty() {
+        return integration(packages, Group::Cluster, filter, &[]);
+    }
+    let node = Node::of_environment(cache)?;
+    let was_up = node.status().iter().all(|(_, runs)| *runs);
+    node.up()?;
+    images::build_and_push(cache, &node, &Options::default())?;
+    let mut cargo = test();
+    cargo.args(["-p", CLUSTER_TESTS]);
+    node.environment(&mut cargo)?;
+    cargo
+        .env("PTAH_NODE_DIR", node.paths().root())
+        .env("PTAH_IMAGES", node.paths().images())
+        .env("PTAH_TEST_LOGS", logs(Group::Cluster)?);
+    let count = libtest::run(filtered(&mut cargo, filter))?;
+    progress::note(format!(
+        "the node's logs are in {}",
+        node.paths().logs().display()
+    ));
+    if !was_up {
+        node.down()?;
+    }
+    Ok(count)
+}
+
+fn integration(
+    packages: &[&str],
+    group: Group,
+    filter: Option<&str>,
+    environment: &[(&str, PathBuf)],
+) -> Result<Count> {
+    if packages.is_empty() {
+        progress::note(format!("the group {} has no tests yet", group.name()));
+        return Ok(Count::default());
+    }
+    let logs = logs(group)?;
+    let mut cargo = test();
+    for package in packages {
+        cargo.args(["-p", package]);
+    }
+    cargo
+        .args(["--test", "*"])
+        .env("PTAH_TEST_LOGS", &logs)
+        .envs(environment.iter().cloned());
+    let count = libtest::run(filtered(&mut cargo, filter))?;
+    progress::note(format!("the servers' logs are in {}", logs.display()));
+    Ok(count)
+}
+
+// Where the tests of a group leave the logs of the servers that they start.
+fn logs(group: Group) -> Result<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = workspace::target_dir().join("test-logs").join(group.name());
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    // Database servers run as another user.
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o1777))?;
+    Ok(folder)
+}
+
+fn test() -> Command {
+    let mut cargo = cargo("test");
+    cargo.args(["--no-fail-fast"]);
+    cargo
+}
+
+fn cargo(command: &str) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.arg(command).current_dir(workspace::root());
+    cargo
+}
+
+fn filtered<'a>(cargo: &'a mut Command, filter: Option<&str>) -> &'a mut Command {
+    match filter {
+        Some(name) => cargo.args(["--", name]),
+        None => cargo,
+    }
+}
