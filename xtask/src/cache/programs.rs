@@ -58,7 +58,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         name: "coredns",
-        programs: &[("github.com/coredns/coredns", "coredns")],
+        programs: &[(".", "coredns")],
         ..PLAIN
     },
     Group {

@@ -5,6 +5,7 @@
 //! a namespace, a reboot. A node that is not whole is taken down and started anew with empty state; only the
 //! registry's content is kept. Everything needs root.
 
+pub mod audit;
 mod config;
 pub mod network;
 pub mod paths;
