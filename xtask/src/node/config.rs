@@ -93,6 +93,7 @@ fn kubelet(paths: &Paths) -> serde_json::Value {
             "x509": {"clientCAFile": paths.run_join("pki/ca.crt")},
         },
         "authorization": {"mode": "Webhook"},
+        "podLogsDir": paths.logs().join("pods"),
         "clusterDNS": [DNS_SERVICE],
         "clusterDomain": "cluster.local",
         "resolvConf": "",
@@ -160,6 +161,11 @@ root = "{run}/containerd/root"
 state = "{run}/containerd/state"
 [grpc]
   address = "{socket}"
+# Nothing outside the folder is shared with a containerd that the machine may have.
+[plugins."io.containerd.nri.v1.nri"]
+  disable = true
+[plugins."io.containerd.internal.v1.opt"]
+  path = "{run}/containerd/opt"
 [plugins."io.containerd.cri.v1.images"]
   snapshotter = "overlayfs"
   [plugins."io.containerd.cri.v1.images".registry]

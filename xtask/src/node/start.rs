@@ -12,7 +12,7 @@ use serde_json::json;
 use super::paths::{ADDRESS, API_SERVICE, DNS_SERVICE, NODE_NAME, Paths, REGISTRY, SERVICES};
 use super::process::Processes;
 use super::{PROCESSES, config, network, pki, wait};
-use crate::cache::programs::Programs;
+use crate::cache::{self, programs::Programs};
 use crate::run;
 
 const SOON: Duration = Duration::from_secs(30);
@@ -20,6 +20,8 @@ const PATIENT: Duration = Duration::from_secs(120);
 
 /// Starts everything, from nothing.
 pub fn everything(paths: &Paths, processes: &Processes, programs: &Programs) -> Result<()> {
+    // A test that counts requests must not find those of an earlier node.
+    cache::remove(&paths.logs())?;
     for folder in [
         paths.logs(),
         paths.processes(),
