@@ -154,8 +154,6 @@ pub struct Request {
     pub content_digest: Option<Digest>,
     /// The effective policy.
     pub policy: SchemaPolicy,
-    /// Time for opening a database connection, in milliseconds.
-    pub connect_timeout_ms: u64,
     /// Time for the whole operation, in seconds, from the runner's start, on its monotonic clock.
     pub deadline_seconds: u64,
     /// What a steady reading may stand on.

@@ -1,0 +1,88 @@
+//! What the CRDs promise, without an API server: sizes, rules, columns.
+
+use serde_json::json;
+
+use crate::*;
+
+fn schema(spec: serde_json::Value) -> PtahSchema {
+    serde_json::from_value(json!({
+        "apiVersion": "operator.ptah.run/v1alpha1", "kind": "PtahSchema",
+        "metadata": {"name": "application", "namespace": "ns", "generation": 1}, "spec": spec,
+    }))
+    .unwrap()
+}
+
+fn minimal() -> serde_json::Value {
+    json!({
+        "target": {"engine": "PostgreSQL", "coordinationKey": "k", "urlFrom": {"name": "db", "key": "url"}},
+        "desired": {"configMap": {"name": "sql"}},
+    })
+}
+
+#[test]
+fn each_crd_is_under_256_kib() {
+    for crd in crds() {
+        let size = serde_json::to_vec(&crd).unwrap().len();
+        assert!(size < 256 * 1024, "{:?}: {size}", crd.metadata.name);
+    }
+}
+
+#[test]
+fn a_manifest_read_back_is_the_manifest_that_was_applied() {
+    let object = schema(minimal());
+    assert_eq!(serde_json::to_value(&object.spec).unwrap(), minimal());
+    for crd in crds() {
+        let text = serde_json::to_value(&crd).unwrap();
+        let spec = &text["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
+        assert!(!spec.to_string().contains("\"default\":"), "{:?}", crd.metadata.name);
+    }
+}
+
+#[test]
+fn rules_of_the_schema_refuse_what_the_table_says() {
+    let table = include_str!("../testdata/schema-rules.yaml");
+    for case in serde_yaml_ng::Deserializer::from_str(table) {
+        let case: serde_json::Value = serde::Deserialize::deserialize(case).unwrap();
+        let mut spec = minimal();
+        merge(&mut spec, &case["spec"]);
+        let verdict = schema(spec).validate_cel();
+        match case["refused"].as_str() {
+            None => assert!(verdict.is_ok(), "{case}: {verdict:?}"),
+            Some(part) => {
+                let text = format!("{:?}", verdict.expect_err(&case.to_string()));
+                assert!(text.contains(part), "{case}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_plan_and_an_approval_cannot_be_changed() {
+    let approval = |fingerprint: &str| -> PtahSchemaApproval {
+        serde_json::from_value(json!({
+            "apiVersion": "operator.ptah.run/v1alpha1", "kind": "PtahSchemaApproval", "metadata": {"name": "a"},
+            "spec": {"schemaRef": {"name": "s", "uid": "1"}, "planRef": {"name": "p", "uid": "2"},
+                "planFingerprint": fingerprint, "approver": {"username": "u"},
+                "approvedAt": "2026-01-01T00:00:00Z", "mutationRequestUID": "m"},
+        }))
+        .unwrap()
+    };
+    let (one, two) = (approval("sha256:1"), approval("sha256:2"));
+    assert!(one.validate_cel_update(&one).is_ok());
+    assert!(one.validate_cel_update(&two).is_err());
+}
+
+fn merge(into: &mut serde_json::Value, from: &serde_json::Value) {
+    match (into, from) {
+        (serde_json::Value::Object(into), serde_json::Value::Object(from)) => {
+            for (key, value) in from {
+                if value.is_null() {
+                    into.remove(key);
+                } else {
+                    merge(into.entry(key).or_insert(serde_json::Value::Null), value);
+                }
+            }
+        }
+        (into, from) => *into = from.clone(),
+    }
+}
