@@ -24,7 +24,7 @@ pub fn run(cache: &Cache, quick: bool) -> Result<()> {
             failed.push(name);
         }
     };
-    check("rustfmt", &|| cargo(&["fmt", "--all", "--", "--check"]));
+    check("rustfmt", &|| cargo(&["fmt", "--all", "--", "--check", "-l"]));
     check("file lengths", &file_lengths);
     check("generated files", &generated::check);
     if !quick {

@@ -241,7 +241,8 @@ impl Start<'_> {
             .arg(self.programs.path(name))
             .args(words)
             .current_dir(self.paths.run())
-            .env("PATH", self.programs.search_path())
+            // Network plug-ins call programs of the administrator.
+            .env("PATH", format!("{}:/usr/sbin:/sbin", self.programs.search_path()))
             .env_remove("KUBECONFIG");
         self.processes.start(name, &mut command)
     }
