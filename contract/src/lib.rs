@@ -9,6 +9,7 @@ pub mod digest;
 pub mod drift;
 pub mod failure;
 pub mod manifest;
+pub mod plan_chunks;
 pub mod plan_contract;
 pub mod plan_document;
 pub mod policy;
