@@ -1,0 +1,119 @@
+//! Declared statements into a scratch database: each on its own, and again while that makes progress.
+
+use tokio_postgres::error::ErrorPosition;
+
+use super::admission::clip;
+use super::{Desired, Statement};
+use crate::connect::{Guard, Session};
+use crate::error::{Code, Error, Result};
+use crate::name::quote;
+use crate::scratch::Database;
+
+/// What says "not there yet": a schema, relation, type, role, function, column, or the key that a foreign key needs.
+const MISSING: &[&str] = &["3F000", "42P01", "42704", "42883", "42703", "42830"];
+
+/// Loads the whole desired state.
+///
+/// # Errors
+/// `desired_missing_object` and `desired_rejected` with file, line and statement; `missing_extension`.
+pub(crate) async fn load(desired: &Desired, database: &Database, own_schema: &str, guard: &Guard) -> Result<()> {
+    create_extensions(desired, database, guard).await?;
+    let session = Session::open(&database.loader, guard).await?;
+    let mut state: Option<(String, Vec<String>)> = None;
+    let mut waiting: Vec<&Statement> = desired.statements.iter().collect();
+    if own_schema != "public" {
+        // The URL's own schema is where unqualified names go, so it is there before any of them.
+        session.batch("making the URL's schema", &format!("CREATE SCHEMA {}", quote(own_schema))).await?;
+    }
+    loop {
+        let before = waiting.len();
+        let mut again: Vec<(&Statement, Error)> = Vec::new();
+        for statement in waiting {
+            let wanted = (statement.file.clone(), statement.settings.clone());
+            if state.as_ref() != Some(&wanted) {
+                prepare(&session, statement, own_schema).await?;
+                state = Some(wanted);
+            }
+            if let Err(error) = session.execute(&statement.sql).await? {
+                let (error, missing) = explain(statement, &error);
+                if !missing {
+                    return Err(error);
+                }
+                again.push((statement, error));
+            }
+        }
+        match again.first() {
+            None => return Ok(()),
+            Some((_, error)) if again.len() == before => return Err(error.clone()),
+            Some(_) => waiting = again.into_iter().map(|(statement, _)| statement).collect(),
+        }
+    }
+}
+
+async fn create_extensions(desired: &Desired, database: &Database, guard: &Guard) -> Result<()> {
+    if desired.extensions.is_empty() {
+        return Ok(());
+    }
+    let session = Session::open(&database.admin, guard).await?;
+    for extension in &desired.extensions {
+        let schema = extension.schema.as_deref().unwrap_or("public");
+        let loader = quote(&database.loader.user);
+        let text = format!(
+            "CREATE SCHEMA IF NOT EXISTS {schema} AUTHORIZATION {loader};
+             CREATE EXTENSION IF NOT EXISTS {name} SCHEMA {schema}",
+            schema = quote(schema),
+            name = quote(&extension.name),
+        );
+        if session.batch("making an extension", &text).await.is_err() {
+            return Err(Error::new(
+                Code::MissingExtension,
+                format!(
+                    "{}: the scratch server lacks extension {}; name spec.dev or a runner image that has it",
+                    extension.place, extension.name
+                ),
+            )
+            .about(extension.name.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// What a file's preamble set ends with that file.
+async fn prepare(session: &Session, statement: &Statement, own_schema: &str) -> Result<()> {
+    let own = quote(own_schema);
+    session
+        .batch("a setting", &format!("SET search_path TO {own}; SET check_function_bodies TO on"))
+        .await?;
+    for setting in &statement.settings {
+        if let Err(error) = session.execute(setting).await? {
+            return Err(explain(statement, &error).0);
+        }
+    }
+    Ok(())
+}
+
+/// The scratch server's words about the user's own file may be repeated, clipped.
+fn explain(statement: &Statement, error: &tokio_postgres::Error) -> (Error, bool) {
+    let Some(db) = error.as_db_error() else {
+        return (Error::new(Code::ScratchFailed, "the scratch server broke while loading"), false);
+    };
+    let state = db.code().code();
+    let missing = MISSING.contains(&state);
+    let line = match db.position() {
+        Some(ErrorPosition::Original(at)) => {
+            let before = statement.sql.chars().take((*at as usize).saturating_sub(1));
+            statement.line + before.filter(|c| *c == '\n').count()
+        }
+        _ => statement.line,
+    };
+    let place = format!("{}:{line}", statement.file);
+    let code = match state {
+        _ if missing => Code::DesiredMissingObject,
+        "42601" => Code::DesiredSyntax,
+        "42501" => Code::StatementNotAdmitted,
+        "57014" | "53400" | "57P01" | "57P02" => Code::ScratchFailed,
+        _ => Code::DesiredRejected,
+    };
+    let message = format!("{place} (statement {}): {}", statement.position, clip(db.message()));
+    (Error::new(code, message).about(place).sqlstate(Some(state.to_owned())), missing)
+}

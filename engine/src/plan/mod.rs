@@ -1,0 +1,177 @@
+//! From two readings to a proven plan document.
+//!
+//! Promises: a plan is computed twice, by two sessions and snapshots of the target and two scratch databases, and
+//! both results are the same bytes; it is proven by replay; it is read by Apply's own reader before it is
+//! returned. A plan that fails any of this is an error and has no bytes.
+
+mod change;
+mod column;
+mod ddl;
+mod draft;
+mod order;
+mod policy;
+mod privileges;
+mod proof;
+mod render;
+mod statements;
+
+use std::path::Path;
+
+use ptah_contract::digest::Digest;
+use ptah_contract::drift::Severity;
+use ptah_contract::plan_document::{FORMAT_VERSION, POSTGRES, PlanDocument, Proof};
+use ptah_contract::policy::SchemaPolicy;
+
+pub use policy::Refusal;
+pub(crate) use policy::refusals;
+pub(crate) use statements::statements;
+
+use crate::apply::read_plan;
+use crate::catalog::{Model, Selectors};
+use crate::connect::{Deadline, Session, Target};
+use crate::declared::{Declared, reconcile};
+use crate::desired::Desired;
+use crate::error::{Code, Error, Result};
+use crate::observe::{Observation, Scope, look, whereabouts};
+use crate::scratch::Scratch;
+
+/// A proven plan.
+pub struct Planned {
+    /// The bytes that a person approves.
+    pub document: Vec<u8>,
+    /// Their digest.
+    pub digest: Digest,
+    /// The same, read.
+    pub plan: PlanDocument,
+    /// What the plan starts from.
+    pub observation: Observation,
+    /// Where it leads to.
+    pub desired_fingerprint: Digest,
+    /// The database has the desired state.
+    pub no_change: bool,
+    /// Some statement is destructive.
+    pub destructive: bool,
+    /// Some statement changes who may do what.
+    pub privilege_changes: bool,
+    /// How many statements there are.
+    pub statement_count: u32,
+    /// Of the worst statement.
+    pub highest_severity: Option<Severity>,
+    /// What the policy says against it. Such a plan is not to be published.
+    pub refusals: Vec<Refusal>,
+}
+
+struct Computed {
+    document: PlanDocument,
+    observation: Observation,
+    to: Model,
+}
+
+/// Plans, twice, and proves the result.
+///
+/// # Errors
+/// Whatever keeps a safe plan from being made. What the policy forbids is no error: see [`Planned::refusals`].
+pub async fn plan(
+    target: &Target,
+    desired: &Path,
+    scratch: &Scratch,
+    policy: &SchemaPolicy,
+    deadline: &Deadline,
+) -> Result<Planned> {
+    let target = &target.clone().with_connect_timeout(policy.connect_timeout.duration());
+    let first = compute(target, desired, scratch, policy, deadline).await?;
+    let second = compute(target, desired, scratch, policy, deadline).await?;
+    if first.document.from_fingerprint != second.document.from_fingerprint {
+        return Err(Error::new(Code::StalePlan, "the database changed between the two readings of it"));
+    }
+    let document = first.document.encode().map_err(|e| Error::new(Code::UnsupportedChange, e.to_string()))?;
+    if second.document.encode().ok().as_ref() != Some(&document) {
+        return Err(Error::new(Code::NondeterministicPlan, "two readings of the same state gave two plans"));
+    }
+    let plan = first.document;
+    let exclude = Selectors::parse(&policy.exclude, target.pinned_schema())?;
+    let claim = proof::Claim {
+        from: &first.observation.model,
+        to: &first.to,
+        scope: &Scope::exactly(plan.scope.clone()),
+        exclude: &exclude,
+        user: &first.observation.user,
+        roles: &first.observation.roles,
+        statements: &plan.statements,
+        atomic: policy.transaction_mode.is_atomic(),
+    };
+    proof::prove(&claim, scratch, deadline).await?;
+    let digest = Digest::of(&document);
+    dry_read(&document, digest, &second.observation)?;
+    Ok(Planned {
+        digest,
+        observation: first.observation,
+        desired_fingerprint: plan.to_fingerprint,
+        no_change: plan.statements.is_empty(),
+        destructive: plan.destructive,
+        privilege_changes: !plan.privilege_changes().is_empty(),
+        statement_count: u32::try_from(plan.statements.len()).unwrap_or(u32::MAX),
+        highest_severity: plan.highest_severity(),
+        refusals: refusals(&plan, policy),
+        document,
+        plan,
+    })
+}
+
+/// Everything that Apply checks before it sends a statement.
+fn dry_read(bytes: &[u8], digest: Digest, observed: &Observation) -> Result<()> {
+    let plan = read_plan(bytes, digest)?;
+    if plan.from_fingerprint != observed.fingerprint || plan.scope != observed.scope {
+        return Err(Error::internal("a plan does not start from what was observed"));
+    }
+    Ok(())
+}
+
+async fn compute(
+    target: &Target,
+    desired: &Path,
+    scratch: &Scratch,
+    policy: &SchemaPolicy,
+    deadline: &Deadline,
+) -> Result<Computed> {
+    let exclude = Selectors::parse(&policy.exclude, target.pinned_schema())?;
+    let desired = Desired::read(desired)?;
+    let session = Session::open(target, deadline).await?;
+    let here = whereabouts(&session).await?;
+    let major = here.server.major;
+    if scratch.major() != major {
+        return Err(Error::new(
+            Code::NoScratchServer,
+            format!("the target is PostgreSQL {major} and the scratch server is {}", scratch.major()),
+        ));
+    }
+    let declared = Declared::load(&desired, scratch, target.own_schema(), &here.roles, deadline).await?;
+    let mut to = declared.read(&exclude, &here.user, deadline).await?;
+    let observation = look(&session, &declared.scope, &exclude).await?;
+    let from = &observation.model;
+    let notes = reconcile(&mut to, from, major);
+    let statements = statements(from, &to, major, policy.transaction_mode.is_atomic())?;
+    let to_fingerprint = to.fingerprint(major, declared.scope.schemas())?;
+    let mut exclude = policy.exclude.clone();
+    exclude.sort();
+    exclude.dedup();
+    let document = PlanDocument {
+        format_version: FORMAT_VERSION,
+        name: PlanDocument::default_name(observation.fingerprint, to_fingerprint),
+        dialect: POSTGRES.to_owned(),
+        from_fingerprint: observation.fingerprint,
+        to_fingerprint,
+        exclude,
+        scope: observation.scope.clone(),
+        transaction_mode: policy.transaction_mode,
+        destructive: statements.iter().any(|s| s.severity == Severity::Destructive),
+        notes,
+        proof: Proof {
+            scratch_server: format!("postgres {major}"),
+            replayed: u32::try_from(statements.len()).unwrap_or(u32::MAX),
+            residual: 0,
+        },
+        statements,
+    };
+    Ok(Computed { document, observation, to })
+}

@@ -1,0 +1,152 @@
+//! The scratch server: where both sides of a comparison are spelled by one mouth, and where a plan is proven.
+//!
+//! Promises: it never sees the target's rows, credentials or a network socket; what a user declares runs there
+//! as a role that is no superuser and owns nothing but the database it was given; each database is new.
+//! On a laptop it is a child process ([`Scratch::child`]), in a Pod another container ([`Scratch::sidecar`]).
+
+mod server;
+mod sidecar;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub use sidecar::serve;
+
+use crate::connect::{Guard, Secret, Session, Target};
+use crate::error::{Code, Error, Result};
+use crate::name::quote;
+
+/// The role that declared SQL runs as.
+const LOADER: &str = "ptah_scratch_loader";
+
+/// A scratch server of one major version.
+pub struct Scratch {
+    admin: Target,
+    loader_password: Secret,
+    major: u32,
+    databases: AtomicU32,
+    /// Dropped, and thereby ended, before its folder.
+    _server: Option<server::Server>,
+    _folder: Option<tempfile::TempDir>,
+}
+
+/// One new database of a scratch server.
+pub(crate) struct Database {
+    /// As the superuser: extensions, roles, marks.
+    pub(crate) admin: Target,
+    /// As the role that declared SQL and plans run as.
+    pub(crate) loader: Target,
+}
+
+impl Scratch {
+    /// Starts `<pg_home>/<major>/bin/postgres` as a child process.
+    ///
+    /// # Errors
+    /// `no_scratch_server` when there is no such server, `scratch_failed` when it does not start.
+    pub async fn child(pg_home: &Path, major: u32, guard: &Guard) -> Result<Self> {
+        let home = pg_home.join(major.to_string());
+        if !home.join("bin/postgres").exists() {
+            return Err(no_server(major));
+        }
+        let folder = tempfile::Builder::new()
+            .prefix("ptah-scratch-")
+            .tempdir()
+            .map_err(|e| Error::new(Code::ScratchFailed, format!("no temporary folder: {}", e.kind())))?;
+        let socket = folder.path().join("socket");
+        std::fs::create_dir(&socket)
+            .map_err(|e| Error::new(Code::ScratchFailed, format!("no socket folder: {}", e.kind())))?;
+        let template = home.join("template");
+        let layout = server::Layout {
+            home: &home,
+            template: template.exists().then_some(template.as_path()),
+            work: folder.path(),
+            socket: &socket,
+            shared: false,
+        };
+        let server = server::Server::start(layout, guard).await?;
+        Self::ready(server.admin.clone(), major, Some(server), Some(folder), guard).await
+    }
+
+    /// Asks the sidecar behind `directory` for a server of this version and waits until it answers.
+    ///
+    /// # Errors
+    /// As [`Self::child`].
+    pub async fn sidecar(directory: &Path, major: u32, guard: &Guard) -> Result<Self> {
+        let admin = sidecar::ask(directory, major, guard).await?;
+        Self::ready(admin, major, None, None, guard).await
+    }
+
+    /// The server's major version.
+    #[must_use]
+    pub fn major(&self) -> u32 {
+        self.major
+    }
+
+    async fn ready(
+        admin: Target,
+        major: u32,
+        server: Option<server::Server>,
+        folder: Option<tempfile::TempDir>,
+        guard: &Guard,
+    ) -> Result<Self> {
+        let session = Session::open(&admin, guard).await?;
+        if session.major() != major {
+            return Err(no_server(major));
+        }
+        let loader_password = server::random_password()?;
+        session
+            .batch(
+                "preparing the scratch server",
+                &format!(
+                    "DROP ROLE IF EXISTS {LOADER};
+                     CREATE ROLE {LOADER} LOGIN PASSWORD '{loader_password}' CONNECTION LIMIT 12;
+                     ALTER ROLE {LOADER} SET statement_timeout TO '120s';
+                     ALTER ROLE {LOADER} SET temp_file_limit TO '1GB'"
+                ),
+            )
+            .await?;
+        let loader_password = Secret::new(loader_password);
+        Ok(Self { admin, loader_password, major, databases: AtomicU32::new(0), _server: server, _folder: folder })
+    }
+
+    /// A new, empty database, and an inert role for each of these names.
+    pub(crate) async fn database(&self, roles: &[String], guard: &Guard) -> Result<Database> {
+        let number = self.databases.fetch_add(1, Ordering::Relaxed);
+        let name = format!("scratch_{number}");
+        let session = Session::open(&self.admin, guard).await?;
+        let missing = session
+            .query(
+                "SELECT name FROM pg_catalog.unnest($1::text[]) AS name
+                 WHERE name NOT IN (SELECT rolname FROM pg_catalog.pg_roles) ORDER BY name",
+                &[&roles],
+            )
+            .await?;
+        let mut statements = String::new();
+        for row in missing {
+            let role = quote(row.get::<_, &str>(0));
+            statements.push_str(&format!("CREATE ROLE {role} NOLOGIN; GRANT {role} TO {LOADER};"));
+        }
+        if !statements.is_empty() {
+            session.batch("naming the target's roles", &statements).await?;
+        }
+        session
+            .batch("making a scratch database", &format!("CREATE DATABASE {name} OWNER {LOADER} TEMPLATE template0"))
+            .await?;
+        session
+            .batch("closing a scratch database", &format!("REVOKE ALL ON DATABASE {name} FROM PUBLIC"))
+            .await?;
+        let mut admin = self.admin.clone();
+        admin.database = name;
+        let mut loader = admin.clone();
+        loader.user = LOADER.into();
+        loader.password = Some(self.loader_password.clone());
+        Ok(Database { admin, loader })
+    }
+}
+
+fn no_server(major: u32) -> Error {
+    Error::new(
+        Code::NoScratchServer,
+        format!("there is no PostgreSQL {major} server to compare with; majors print the same object differently"),
+    )
+}
