@@ -60,8 +60,6 @@ impl Builder {
         bud.args([
             "--isolation",
             "chroot",
-            "--network",
-            "none",
             "--layers",
             "--pull-never",
             "--timestamp",

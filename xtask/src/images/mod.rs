@@ -78,7 +78,6 @@ pub fn read(node: &Node) -> Result<Images> {
 
 /// Builds what has changed, pushes it to the node, which must be up, and records the digests.
 pub fn build_and_push(cache: &Cache, node: &Node, options: &Options) -> Result<Images> {
-    let binaries = progress::step("build the static binaries", || binaries::build(options.profile))?;
     let mut work = Work {
         cache,
         node,
@@ -86,12 +85,14 @@ pub fn build_and_push(cache: &Cache, node: &Node, options: &Options) -> Result<I
         builder: None,
         pushed: read_pushed(node),
     };
+    // It needs no binaries, so that it is there when the product does not compile.
+    let test_postgresql = work.test_postgresql()?;
+    let binaries = progress::step("build the static binaries", || binaries::build(options.profile))?;
     let images = Images {
         manager: work.manager(&binaries)?,
         runner_postgresql: work.runner_postgresql(&binaries)?,
-        test_postgresql: work.test_postgresql()?,
+        test_postgresql,
     };
-    write(&node.paths().join("pushed.json"), &work.pushed)?;
     write(&node.paths().images(), &images)?;
     Ok(images)
 }
@@ -206,6 +207,7 @@ impl Work<'_> {
                 reference: reference.clone(),
             },
         );
+        write(&self.node.paths().join("pushed.json"), &self.pushed)?;
         Ok(reference)
     }
 
