@@ -173,9 +173,16 @@ impl Work<'_> {
         key: Key,
     ) -> Result<String> {
         let base = base::root_file_system(self.cache)?;
+        let cached = [
+            self.cache.root().to_owned(),
+            self.cache.readable_by_all()?.root().to_owned(),
+        ];
         let mut key = key.file(file)?.text(&base.to_string_lossy());
-        // Entries are named after what they are made from; binaries lie at one path and went in by content.
-        for (context, path) in contexts.iter().filter(|(context, _)| *context != "binaries") {
+        // Entries of the cache are named after what they are made from; what lies elsewhere went in by content.
+        for (context, path) in contexts
+            .iter()
+            .filter(|(_, path)| cached.iter().any(|root| path.starts_with(root)))
+        {
             key = key.text(context).text(&path.to_string_lossy());
         }
         let key = key.short();
