@@ -8,12 +8,12 @@
 //! `CASCADE`, never creates a role, never changes what is outside the scope.
 
 mod apply;
-pub mod catalog;
+mod catalog;
 pub mod connect;
 mod declared;
-pub mod desired;
+mod desired;
 pub mod error;
-pub mod name;
+mod name;
 mod observe;
 mod plan;
 pub mod scratch;
@@ -23,5 +23,5 @@ pub use connect::{Deadline, Target};
 pub use declared::{desired_scope, drift};
 pub use error::{Code, Error, Result};
 pub use observe::{Observation, Scope, Server, observe};
-pub use plan::{Planned, Refusal, plan};
+pub use plan::{Planned, Refusal, diff, plan};
 pub use scratch::Scratch;

@@ -7,5 +7,5 @@ mod queries;
 mod read;
 
 pub use exclude::Selectors;
-pub use model::{Column, Constraint, Function, Id, Identity, Model, Object, Sequence, View};
+pub use model::{Column, Function, Id, Identity, Model, Object, Sequence, View};
 pub(crate) use read::{Reading, read};

@@ -290,7 +290,33 @@ impl Id {
     }
 }
 
+impl Object {
+    /// The same with the text of its expression left out: what may change when a server reads its own print.
+    #[must_use]
+    pub fn without_text(&self) -> Self {
+        let mut object = self.clone();
+        match &mut object {
+            Self::Default { expression } => expression.clear(),
+            Self::Constraint(constraint) if constraint.class == "c" => constraint.definition.clear(),
+            Self::Index { definition, .. } | Self::Trigger { definition, .. } => definition.clear(),
+            Self::View(view) => view.definition.clear(),
+            Self::Function(function) => function.definition.clear(),
+            Self::Column(column) => column.generated.iter_mut().for_each(String::clear),
+            _ => {}
+        }
+        object
+    }
+}
+
 impl Model {
+    /// Whether some object differs from the other model's in nothing but the text of an expression.
+    #[must_use]
+    pub fn differs_in_text(&self, other: &Self) -> bool {
+        self.objects.iter().any(|(id, object)| {
+            other.objects.get(id).is_some_and(|o| o != object && o.without_text() == object.without_text())
+        })
+    }
+
     /// Everything that needs `id`, directly.
     #[must_use]
     pub fn dependents(&self) -> BTreeMap<&Id, BTreeSet<&Id>> {

@@ -145,7 +145,7 @@ WHERE d.classoid IN (1259, 1247, 1255, 2606, 2620, 2615) AND (d.objoid >= 16384 
 /// Rows of the owner and of the reading user are left out: they are not declared, they come with owning.
 pub(super) const PRIVILEGES: &str = "
 WITH o(classid, objid, objsubid, owner, acl, preset) AS (
-  SELECT 1259, c.oid, 0, c.relowner, c.relacl,
+  SELECT 1259::oid, c.oid, 0, c.relowner, c.relacl,
     pg_catalog.acldefault(CASE c.relkind WHEN 'S' THEN 's'::\"char\" ELSE 'r'::\"char\" END, c.relowner)
     FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'v', 'S') AND c.relacl IS NOT NULL
   UNION ALL SELECT 1259, a.attrelid, a.attnum::int4, c.relowner, a.attacl, NULL
@@ -173,7 +173,7 @@ pub(super) const UNSUPPORTED: &str = "
 WITH s AS (SELECT n.oid, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname::text = ANY($1)),
 rel AS (SELECT c.*, s.nspname FROM pg_catalog.pg_class c JOIN s ON s.oid = c.relnamespace),
 found(classid, objid, kind, nsp, name) AS (
-  SELECT 1259, oid, CASE relkind WHEN 'p' THEN 'partitioned table' WHEN 'm' THEN 'materialized view'
+  SELECT 1259::oid, oid, CASE relkind WHEN 'p' THEN 'partitioned table' WHEN 'm' THEN 'materialized view'
     WHEN 'f' THEN 'foreign table' WHEN 'c' THEN 'composite type' END, nspname, relname::text
     FROM rel WHERE relkind IN ('p', 'm', 'f', 'c')
   UNION ALL SELECT 1259, oid, 'partition', nspname, relname::text FROM rel WHERE relispartition AND relkind <> 'I' AND relkind <> 'i'

@@ -4,6 +4,7 @@
 //! be printed. Assumes that files are mounted as Kubernetes mounts a Secret: one file a key.
 //! Never reads an environment variable, a password file or a service file.
 
+mod identity;
 mod session;
 mod tls;
 mod url;

@@ -113,10 +113,11 @@ fn judge(statement: &Stmt, place: &str) -> Result<Verdict> {
             setting(&name, || sql_words(&words)).ok_or_else(|| refused("this setting is not one that pg_dump writes"))
         }
         Stmt::Select(_) => {
-            let lower: Vec<String> = words.iter().map(|w| w.to_ascii_lowercase()).collect();
+            let lower: Vec<String> =
+                words.iter().filter(|w| w.as_str() != ";").map(|w| w.to_ascii_lowercase()).collect();
             let head: Vec<&str> = lower.iter().take(5).map(String::as_str).collect();
             match (head.as_slice(), words.get(5)) {
-                (["select", "pg_catalog", ".", "set_config", "("], Some(name)) if words.len() == 11 => {
+                (["select", "pg_catalog", ".", "set_config", "("], Some(name)) if lower.len() == 11 && lower[7].starts_with('\'') => {
                     setting(name.trim_matches('\''), || sql_words(&words))
                         .ok_or_else(|| refused("this setting is not one that pg_dump writes"))
                 }
@@ -217,7 +218,8 @@ fn declares(statement: &Stmt) -> bool {
 }
 
 fn kind_name(statement: &Stmt) -> String {
-    format!("{:?}", statement.syntax().kind()).replace('_', " ")
+    let kind = format!("{:?}", statement.syntax().kind());
+    kind.trim_end_matches("_TRANSACTION").trim_end_matches("_STMT").replace('_', " ")
 }
 
 fn refuse_renames(file: &str, text: &str, root: &SyntaxNode) -> Result<()> {

@@ -18,7 +18,7 @@ fn statements_that_declare_nothing_are_refused_by_name_and_line() {
         ("SELECT pg_catalog.set_config('role', 'x', false)", "SELECT"),
         ("SELECT pg_catalog.set_config('search_path', (SELECT 1)::text, false)", "SELECT"),
         ("SET ROLE x", "SET ROLE"),
-        ("SET role = x", "SET"),
+        ("SET work_mem = 1", "SET"),
         ("CREATE ROLE x", "CREATE ROLE"),
         ("CREATE USER x", "CREATE USER"),
         ("CREATE TABLE t AS SELECT 1", "CREATE TABLE AS"),

@@ -15,6 +15,7 @@ mod proof;
 mod render;
 mod statements;
 
+use proof::Bench;
 use std::path::Path;
 
 use ptah_contract::digest::Digest;
@@ -64,6 +65,8 @@ pub struct Planned {
 struct Computed {
     document: PlanDocument,
     observation: Observation,
+    /// As observed, or settled.
+    from: Model,
     to: Model,
 }
 
@@ -79,28 +82,14 @@ pub async fn plan(
     deadline: &Deadline,
 ) -> Result<Planned> {
     let target = &target.clone().with_connect_timeout(policy.connect_timeout.duration());
-    let first = compute(target, desired, scratch, policy, deadline).await?;
-    let second = compute(target, desired, scratch, policy, deadline).await?;
-    if first.document.from_fingerprint != second.document.from_fingerprint {
-        return Err(Error::new(Code::StalePlan, "the database changed between the two readings of it"));
-    }
-    let document = first.document.encode().map_err(|e| Error::new(Code::UnsupportedChange, e.to_string()))?;
-    if second.document.encode().ok().as_ref() != Some(&document) {
-        return Err(Error::new(Code::NondeterministicPlan, "two readings of the same state gave two plans"));
-    }
-    let plan = first.document;
-    let exclude = Selectors::parse(&policy.exclude, target.pinned_schema())?;
-    let claim = proof::Claim {
-        from: &first.observation.model,
-        to: &first.to,
-        scope: &Scope::exactly(plan.scope.clone()),
-        exclude: &exclude,
-        user: &first.observation.user,
-        roles: &first.observation.roles,
-        statements: &plan.statements,
-        atomic: policy.transaction_mode.is_atomic(),
+    // Settling costs two more schemas on the scratch server, so it is done when something asks for it.
+    let (first, second, document) = match proven(target, desired, scratch, policy, deadline, false).await {
+        Err(error) if error.kind() == Code::UnprovenPlan => {
+            proven(target, desired, scratch, policy, deadline, true).await?
+        }
+        answer => answer?,
     };
-    proof::prove(&claim, scratch, deadline).await?;
+    let plan = first.document;
     let digest = Digest::of(&document);
     dry_read(&document, digest, &second.observation)?;
     Ok(Planned {
@@ -118,6 +107,37 @@ pub async fn plan(
     })
 }
 
+/// Two computations of the same bytes, and their proof.
+async fn proven(
+    target: &Target,
+    desired: &Path,
+    scratch: &Scratch,
+    policy: &SchemaPolicy,
+    deadline: &Deadline,
+    settled: bool,
+) -> Result<(Computed, Computed, Vec<u8>)> {
+    let first = compute(target, desired, scratch, policy, deadline, settled).await?;
+    let second = compute(target, desired, scratch, policy, deadline, settled).await?;
+    if first.document.from_fingerprint != second.document.from_fingerprint {
+        return Err(Error::new(Code::StalePlan, "the database changed between the two readings of it"));
+    }
+    let document = first.document.encode().map_err(|e| Error::new(Code::UnsupportedChange, e.to_string()))?;
+    if second.document.encode().ok().as_ref() != Some(&document) {
+        return Err(Error::new(Code::NondeterministicPlan, "two readings of the same state gave two plans"));
+    }
+    let bench = Bench {
+        scratch,
+        scope: &Scope::exactly(first.document.scope.clone()),
+        exclude: &Selectors::parse(&policy.exclude, target.pinned_schema())?,
+        user: &first.observation.user,
+        roles: &first.observation.roles,
+        deadline,
+    };
+    let atomic = policy.transaction_mode.is_atomic();
+    bench.prove(&first.from, &first.to, &first.document.statements, atomic).await?;
+    Ok((first, second, document))
+}
+
 /// Everything that Apply checks before it sends a statement.
 fn dry_read(bytes: &[u8], digest: Digest, observed: &Observation) -> Result<()> {
     let plan = read_plan(bytes, digest)?;
@@ -133,6 +153,7 @@ async fn compute(
     scratch: &Scratch,
     policy: &SchemaPolicy,
     deadline: &Deadline,
+    settled: bool,
 ) -> Result<Computed> {
     let exclude = Selectors::parse(&policy.exclude, target.pinned_schema())?;
     let desired = Desired::read(desired)?;
@@ -148,9 +169,21 @@ async fn compute(
     let declared = Declared::load(&desired, scratch, target.own_schema(), &here.roles, deadline).await?;
     let mut to = declared.read(&exclude, &here.user, deadline).await?;
     let observation = look(&session, &declared.scope, &exclude).await?;
-    let from = &observation.model;
-    let notes = reconcile(&mut to, from, major);
-    let statements = statements(from, &to, major, policy.transaction_mode.is_atomic())?;
+    let mut from = observation.model.clone();
+    let notes = reconcile(&mut to, &from, major);
+    if settled || from.differs_in_text(&to) {
+        let bench = Bench {
+            scratch,
+            scope: &declared.scope,
+            exclude: &exclude,
+            user: &here.user,
+            roles: &here.roles,
+            deadline,
+        };
+        from = bench.settle(&from).await?;
+        to = bench.settle(&to).await?;
+    }
+    let statements = statements(&from, &to, major, policy.transaction_mode.is_atomic())?;
     let to_fingerprint = to.fingerprint(major, declared.scope.schemas())?;
     let mut exclude = policy.exclude.clone();
     exclude.sort();
@@ -173,5 +206,54 @@ async fn compute(
         },
         statements,
     };
-    Ok(Computed { document, observation, to })
+    Ok(Computed { document, observation, from, to })
+}
+
+/// The plan from one declared state to another, proven; the scratch server is all it needs.
+///
+/// # Errors
+/// As [`plan`].
+pub async fn diff(
+    from: &Path,
+    to: &Path,
+    scratch: &Scratch,
+    policy: &SchemaPolicy,
+    deadline: &Deadline,
+) -> Result<PlanDocument> {
+    let exclude = Selectors::parse(&policy.exclude, None)?;
+    let before = Declared::load(&Desired::read(from)?, scratch, "public", &[], deadline).await?;
+    let mut after = Declared::load(&Desired::read(to)?, scratch, "public", &[], deadline).await?;
+    let both = before.scope.schemas().iter().chain(after.scope.schemas()).cloned().collect();
+    let scope = Scope::exactly(both);
+    after.scope = scope.clone();
+    let before = Declared { database: before.database, scope: scope.clone() };
+    let mut from = before.read(&exclude, "", deadline).await?;
+    let mut to = after.read(&exclude, "", deadline).await?;
+    let major = scratch.major();
+    let notes = reconcile(&mut to, &from, major);
+    let bench = Bench { scratch, scope: &scope, exclude: &exclude, user: "", roles: &[], deadline };
+    from = bench.settle(&from).await?;
+    to = bench.settle(&to).await?;
+    let atomic = policy.transaction_mode.is_atomic();
+    let statements = statements(&from, &to, major, atomic)?;
+    bench.prove(&from, &to, &statements, atomic).await?;
+    let (from, to) = (from.fingerprint(major, scope.schemas())?, to.fingerprint(major, scope.schemas())?);
+    Ok(PlanDocument {
+        format_version: FORMAT_VERSION,
+        name: PlanDocument::default_name(from, to),
+        dialect: POSTGRES.to_owned(),
+        from_fingerprint: from,
+        to_fingerprint: to,
+        exclude: policy.exclude.clone(),
+        scope: scope.schemas().to_vec(),
+        transaction_mode: policy.transaction_mode,
+        destructive: statements.iter().any(|s| s.severity == Severity::Destructive),
+        notes,
+        proof: Proof {
+            scratch_server: format!("postgres {major}"),
+            replayed: u32::try_from(statements.len()).unwrap_or(u32::MAX),
+            residual: 0,
+        },
+        statements,
+    })
 }

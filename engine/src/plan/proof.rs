@@ -2,6 +2,10 @@
 //! observed; the plan's statements run on it in the plan's own mode; what is there then must be the desired state.
 //!
 //! The proof is about structure. Rows can still break a constraint, a cast or a unique index.
+//!
+//! What a server prints for an expression is not always what it prints after reading its own print: of
+//! `a IN ('x', 'y')` over `varchar` it makes three spellings in a row, and stays with the last. Such models are
+//! settled: made again until the spelling no longer changes. Nothing but the text of an expression may move.
 
 use ptah_contract::plan_document::Statement;
 
@@ -13,44 +17,94 @@ use crate::name::{literal, quote};
 use crate::observe::Scope;
 use crate::scratch::{Database, Scratch};
 
-pub(super) struct Claim<'a> {
-    pub(super) from: &'a Model,
-    pub(super) to: &'a Model,
+/// After so many times an expression that still changes is not going to stop.
+const SETTLING: usize = 4;
+
+/// Where models are made again.
+pub(super) struct Bench<'a> {
+    pub(super) scratch: &'a Scratch,
     pub(super) scope: &'a Scope,
     pub(super) exclude: &'a Selectors,
     pub(super) user: &'a str,
     pub(super) roles: &'a [String],
-    pub(super) statements: &'a [Statement],
-    pub(super) atomic: bool,
+    pub(super) deadline: &'a Deadline,
 }
 
-/// # Errors
-/// `unproven_plan`, naming the first object that differs or the statement that failed.
-pub(super) async fn prove(claim: &Claim<'_>, scratch: &Scratch, deadline: &Deadline) -> Result<()> {
-    let database = scratch.database(claim.roles, deadline).await?;
-    let (mut from, mut to) = (claim.from.clone(), claim.to.clone());
-    let admin = Session::open(&database.admin, deadline).await?;
-    let lacking = extensions(&admin, claim.from).await?;
-    for name in lacking {
-        let id = Id::Extension(name.clone());
-        if from.dependents().contains_key(&id) {
-            let message = format!("the scratch server lacks extension {name}, which the target uses");
-            return Err(Error::new(Code::MissingExtension, message).about(name));
-        }
-        from.objects.remove(&id);
-        to.objects.remove(&id);
+struct Rebuilt {
+    database: Database,
+    loader: Session,
+    /// What was read back.
+    model: Model,
+    /// What it must equal: the original without the extensions that nothing in it needs and the server lacks.
+    wanted: Model,
+    lacking: Vec<Id>,
+}
+
+impl Bench<'_> {
+    /// # Errors
+    /// `unproven_plan`, naming the first object that differs or the statement that failed.
+    pub(super) async fn prove(&self, from: &Model, to: &Model, statements: &[Statement], atomic: bool) -> Result<()> {
+        let rebuilt = self.rebuild(from).await?;
+        equal(&rebuilt.model, &rebuilt.wanted, "the observed schema, made again,")?;
+        run(statements, atomic, &rebuilt.loader, &rebuilt.database, self.deadline, "the plan").await?;
+        let reached = self.read(&rebuilt.loader).await?;
+        let mut to = to.clone();
+        to.objects.retain(|id, _| !rebuilt.lacking.contains(id));
+        equal(&reached, &to, "the plan's result")
     }
-    let loader = Session::open(&database.loader, deadline).await?;
-    let reading = Reading { scope: claim.scope.schemas(), exclude: claim.exclude, user: claim.user };
-    let empty = read(&loader, &reading).await?;
-    let rebuild = statements(&empty, &from, scratch.major(), true)?;
-    run(&rebuild, true, &loader, &database, deadline, "recreating the observed schema").await?;
-    mark_invalid(&admin, &from).await?;
-    let rebuilt = read(&loader, &reading).await?;
-    equal(&rebuilt, &from, "the observed schema, made again,")?;
-    run(claim.statements, claim.atomic, &loader, &database, deadline, "the plan").await?;
-    let reached = read(&loader, &reading).await?;
-    equal(&reached, &to, "the plan's result")
+
+    /// The same model with every expression as the server spells it in the end.
+    ///
+    /// # Errors
+    /// `unproven_plan` when anything but the text of an expression moves, or that does not come to rest.
+    pub(super) async fn settle(&self, model: &Model) -> Result<Model> {
+        let mut settled = model.clone();
+        for _ in 0..SETTLING {
+            let rebuilt = self.rebuild(&settled).await?;
+            if rebuilt.model.first_difference(&rebuilt.wanted).is_none() {
+                return Ok(settled);
+            }
+            let ids: Vec<Id> = rebuilt.wanted.objects.keys().chain(rebuilt.model.objects.keys()).cloned().collect();
+            for id in ids {
+                let (found, wanted) = (rebuilt.model.objects.get(&id), rebuilt.wanted.objects.get(&id));
+                match (found, wanted) {
+                    (Some(found), Some(wanted)) if found == wanted => {}
+                    (Some(found), Some(wanted)) if found.without_text() == wanted.without_text() => {
+                        settled.objects.insert(id, found.clone());
+                    }
+                    _ => return equal(&rebuilt.model, &rebuilt.wanted, "a schema, made again,").map(|()| settled),
+                }
+            }
+        }
+        Err(Error::new(Code::UnprovenPlan, "the server spells an expression otherwise each time it is made"))
+    }
+
+    async fn read(&self, session: &Session) -> Result<Model> {
+        read(session, &Reading { scope: self.scope.schemas(), exclude: self.exclude, user: self.user }).await
+    }
+
+    async fn rebuild(&self, original: &Model) -> Result<Rebuilt> {
+        let database = self.scratch.database(self.roles, self.deadline).await?;
+        let admin = Session::open(&database.admin, self.deadline).await?;
+        let mut wanted = original.clone();
+        let mut lost = Vec::new();
+        for name in extensions(&admin, original).await? {
+            let id = Id::Extension(name.clone());
+            if original.dependents().contains_key(&id) {
+                let message = format!("the scratch server lacks extension {name}, which the target uses");
+                return Err(Error::new(Code::MissingExtension, message).about(name));
+            }
+            wanted.objects.remove(&id);
+            lost.push(id);
+        }
+        let loader = Session::open(&database.loader, self.deadline).await?;
+        let empty = self.read(&loader).await?;
+        let statements = statements(&empty, &wanted, self.scratch.major(), true)?;
+        run(&statements, true, &loader, &database, self.deadline, "recreating the observed schema").await?;
+        mark_invalid(&admin, &wanted).await?;
+        let model = self.read(&loader).await?;
+        Ok(Rebuilt { database, loader, model, wanted, lacking: lost })
+    }
 }
 
 /// Makes the target's extensions; returns those that the scratch server does not have.

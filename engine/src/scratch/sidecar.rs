@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio_util::sync::CancellationToken;
 
 use super::server::{Layout, Server};
 use crate::connect::{Guard, Secret, Target};
@@ -51,9 +50,8 @@ pub async fn serve(
     servers: &Path,
     templates: &Path,
     work: &Path,
-    cancel: CancellationToken,
+    guard: Guard,
 ) -> Result<()> {
-    let guard = Guard::on(cancel);
     let request: Request = match wait_for(directory, &["request.json"], &guard).await {
         Ok((_, text)) => parse(&text)?,
         Err(_) => return Ok(()),

@@ -1,0 +1,1 @@
+SELECT count(*) = 10 AND bool_and(b = 7) FROM t

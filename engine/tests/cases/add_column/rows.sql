@@ -1,0 +1,1 @@
+INSERT INTO t SELECT generate_series(1, 10);

@@ -1,0 +1,8 @@
+CREATE TABLE t (id int PRIMARY KEY, a text, b text UNIQUE, c int CHECK (c > 0));
+CREATE INDEX t_a ON t (a);
+CREATE TABLE gone (id int PRIMARY KEY, t_id int REFERENCES t);
+CREATE TABLE kept (id int PRIMARY KEY, gone_id int REFERENCES gone);
+CREATE VIEW v AS SELECT a FROM t;
+CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1';
+CREATE SEQUENCE s;
+CREATE TYPE mood AS ENUM ('a', 'b');

@@ -1,0 +1,2 @@
+CREATE TYPE mood AS ENUM ('sad', 'happy');
+CREATE TABLE t (m mood DEFAULT 'sad');

@@ -1,0 +1,1 @@
+SELECT m::text = 'happy' AND ms::text = '{sad,happy}' FROM t

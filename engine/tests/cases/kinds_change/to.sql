@@ -1,0 +1,3 @@
+CREATE TABLE base (id int PRIMARY KEY);
+CREATE TABLE thing (id int);
+CREATE SEQUENCE swap;

@@ -1,0 +1,1 @@
+INSERT INTO t VALUES ('42', 'short', '2020-01-01T00:00Z', 7);

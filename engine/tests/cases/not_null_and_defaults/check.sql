@@ -1,0 +1,1 @@
+SELECT a = 'a' AND b = 2 FROM t

@@ -1,0 +1,1 @@
+CREATE TABLE t (id int, a text DEFAULT 'x', b int, c int NOT NULL);

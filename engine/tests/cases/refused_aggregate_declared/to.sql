@@ -1,0 +1,1 @@
+CREATE AGGREGATE x (int) (sfunc = int4pl, stype = int);

@@ -1,0 +1,1 @@
+CREATE TYPE x AS (a int);

@@ -1,0 +1,1 @@
+CREATE TABLE x (r int4range, CONSTRAINT e EXCLUDE USING gist (r WITH &&));

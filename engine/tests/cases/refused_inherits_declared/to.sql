@@ -1,0 +1,1 @@
+CREATE TABLE base (a int); CREATE TABLE x () INHERITS (base);

@@ -1,0 +1,1 @@
+CREATE TABLE x (id int); CREATE POLICY p ON x USING (true);

@@ -1,0 +1,3 @@
+CREATE SCHEMA application;
+CREATE TABLE application.t (id int PRIMARY KEY);
+CREATE TABLE t (id int PRIMARY KEY);
