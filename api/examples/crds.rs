@@ -20,7 +20,9 @@ fn main() -> Result<(), Box<dyn error::Error>> {
 fn template(manifest: &str) -> Result<String, &'static str> {
     let metadata = "metadata:\n  annotations:\n    helm.sh/resource-policy: keep\n  labels:\n    \
                     @labels@\n";
-    let (before, after) = manifest.split_once("metadata:\n").ok_or("a CRD without metadata")?;
+    let (before, after) = manifest
+        .split_once("metadata:\n")
+        .ok_or("a CRD without metadata")?;
     // Text of ours is no template: the one thing that could start an action is written as text.
     let quoted = format!("{before}{metadata}{after}").replace("{{", "{{ \"{{\" }}");
     let body = quoted.replace("@labels@", "{{- include \"ptah.labels\" . | nindent 4 }}");

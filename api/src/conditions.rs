@@ -125,7 +125,10 @@ pub fn set(
             } else {
                 fresh.last_transition_time.clone()
             };
-            *condition = Condition { last_transition_time: since, ..fresh };
+            *condition = Condition {
+                last_transition_time: since,
+                ..fresh
+            };
         }
         None => conditions.push(fresh),
     }

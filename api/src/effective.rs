@@ -44,7 +44,11 @@ impl Effective {
         let policy = spec.policy.clone().unwrap_or_default();
         let execution = spec.execution.clone().unwrap_or_default();
         let lock_timeout = field("policy.lockTimeout", policy.lock_timeout.as_deref(), "30s")?;
-        let statement_lock = field("policy.statementLockTimeout", policy.statement_lock_timeout.as_deref(), "5s")?;
+        let statement_lock = field(
+            "policy.statementLockTimeout",
+            policy.statement_lock_timeout.as_deref(),
+            "5s",
+        )?;
         let statement_timeout = policy
             .statement_timeout
             .as_deref()
@@ -58,7 +62,11 @@ impl Effective {
                 "30s",
             )?,
             active_deadline: Duration::from_secs(
-                execution.active_deadline_seconds.unwrap_or(900).clamp(30, 86_400).unsigned_abs(),
+                execution
+                    .active_deadline_seconds
+                    .unwrap_or(900)
+                    .clamp(30, 86_400)
+                    .unsigned_abs(),
             ),
             apply: policy.apply.unwrap_or_default(),
             policy: SchemaPolicy {
@@ -68,7 +76,9 @@ impl Effective {
                     DriftSeverityPolicy::Destructive => DriftSeverity::Destructive,
                 },
                 exclude: set(policy.exclude.unwrap_or_default(), |text| text.trim().to_owned()),
-                protected_tables: set(policy.protected_tables.unwrap_or_default(), |text| text.to_lowercase()),
+                protected_tables: set(policy.protected_tables.unwrap_or_default(), |text| {
+                    text.to_lowercase()
+                }),
                 transaction_mode: match policy.transaction_mode.unwrap_or_default() {
                     TransactionModePolicy::All => TransactionMode::All,
                     TransactionModePolicy::File => TransactionMode::File,
@@ -77,7 +87,11 @@ impl Effective {
                 lock_timeout,
                 statement_lock_timeout: statement_lock,
                 statement_timeout,
-                connect_timeout: field("execution.connectTimeout", execution.connect_timeout.as_deref(), "10s")?,
+                connect_timeout: field(
+                    "execution.connectTimeout",
+                    execution.connect_timeout.as_deref(),
+                    "10s",
+                )?,
             },
         })
     }
@@ -117,7 +131,9 @@ pub fn realm_of(schema: &PtahSchema) -> Option<Digest> {
 }
 
 fn field(name: &'static str, text: Option<&str>, default: &str) -> Result<Span, InvalidField> {
-    text.unwrap_or(default).parse().map_err(|source| InvalidField { field: name, source })
+    text.unwrap_or(default)
+        .parse()
+        .map_err(|source| InvalidField { field: name, source })
 }
 
 fn set(mut items: Vec<String>, normal: fn(&String) -> String) -> Vec<String> {

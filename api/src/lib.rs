@@ -32,7 +32,12 @@ pub const VERSION: &str = "v1alpha1";
 /// Every CRD, as the chart ships it.
 #[must_use]
 pub fn crds() -> Vec<CustomResourceDefinition> {
-    vec![PtahSchema::crd(), PtahSchemaPlan::crd(), PtahSchemaApproval::crd(), PtahResultRecord::crd()]
+    vec![
+        PtahSchema::crd(),
+        PtahSchemaPlan::crd(),
+        PtahSchemaApproval::crd(),
+        PtahResultRecord::crd(),
+    ]
 }
 
 #[cfg(test)]

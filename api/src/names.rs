@@ -54,7 +54,10 @@ pub fn job_name(resource: &str, operation: &str, identity: &[&str]) -> String {
     let suffix = short_hash(identity);
     let room = 63 - "ptah---".len() - operation.len() - suffix.len();
     let resource: String = resource.chars().take(room).collect();
-    format!("ptah-{operation}-{}-{suffix}", resource.trim_end_matches(['-', '.']))
+    format!(
+        "ptah-{operation}-{}-{suffix}",
+        resource.trim_end_matches(['-', '.'])
+    )
 }
 
 /// First 16 hex digits of SHA-256 over the parts, joined by NUL.
@@ -138,7 +141,13 @@ mod tests {
 
     #[test]
     fn base32_is_rfc_4648() {
-        for (input, output) in [("", ""), ("f", "my"), ("fo", "mzxq"), ("foo", "mzxw6"), ("foobar", "mzxw6ytboi")] {
+        for (input, output) in [
+            ("", ""),
+            ("f", "my"),
+            ("fo", "mzxq"),
+            ("foo", "mzxw6"),
+            ("foobar", "mzxw6ytboi"),
+        ] {
             assert_eq!(base32(input.as_bytes()), output);
         }
     }

@@ -22,9 +22,21 @@ use crate::shared::{ApprovalIdentity, ImmutableObjectReference};
     derive = "PartialEq",
     printcolumn(name = "Schema", type_ = "string", json_path = ".spec.schemaRef.name"),
     printcolumn(name = "Fingerprint", type_ = "string", json_path = ".spec.fingerprint"),
-    printcolumn(name = "Statements", type_ = "integer", json_path = ".spec.binding.statementCount"),
-    printcolumn(name = "Destructive", type_ = "boolean", json_path = ".spec.binding.destructive"),
-    printcolumn(name = "Privileges", type_ = "string", json_path = ".spec.binding.privilegeChanges"),
+    printcolumn(
+        name = "Statements",
+        type_ = "integer",
+        json_path = ".spec.binding.statementCount"
+    ),
+    printcolumn(
+        name = "Destructive",
+        type_ = "boolean",
+        json_path = ".spec.binding.destructive"
+    ),
+    printcolumn(
+        name = "Privileges",
+        type_ = "string",
+        json_path = ".spec.binding.privilegeChanges"
+    ),
     printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"),
     cel
 )]
@@ -107,8 +119,16 @@ pub struct PtahSchemaPlanStatus {
     printcolumn(name = "Schema", type_ = "string", json_path = ".spec.schemaRef.name"),
     printcolumn(name = "Plan", type_ = "string", json_path = ".spec.planRef.name"),
     printcolumn(name = "Approver", type_ = "string", json_path = ".spec.approver.username"),
-    printcolumn(name = "Accepted", type_ = "string", json_path = ".status.conditions[?(@.type=='Accepted')].status"),
-    printcolumn(name = "Stale", type_ = "string", json_path = ".status.conditions[?(@.type=='Stale')].status"),
+    printcolumn(
+        name = "Accepted",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type=='Accepted')].status"
+    ),
+    printcolumn(
+        name = "Stale",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type=='Stale')].status"
+    ),
     printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"),
     cel
 )]

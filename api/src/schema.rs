@@ -83,7 +83,13 @@ pub struct SchemaPolicySpec {
     pub drift_severity: Option<DriftSeverityPolicy>,
     /// Selectors left out of the managed scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 128), inner(length(min = 1, max = 256), regex(pattern = r"^[^\s\x00-\x1f\x7f](?:[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$")))]
+    #[schemars(
+        length(max = 128),
+        inner(
+            length(min = 1, max = 256),
+            regex(pattern = r"^[^\s\x00-\x1f\x7f](?:[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$")
+        )
+    )]
     #[x_kube(merge_strategy = kube::core::ListMerge::Set)]
     pub exclude: Option<Vec<String>>,
     /// Wait for the database's own lock (default 30s).
@@ -106,7 +112,13 @@ pub struct SchemaPolicySpec {
     pub transaction_mode: Option<TransactionModePolicy>,
     /// `table` or `schema.table`: a plan that would change one is refused, and nothing overrides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 128), inner(length(min = 1, max = 256), regex(pattern = r"^[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)?$")))]
+    #[schemars(
+        length(max = 128),
+        inner(
+            length(min = 1, max = 256),
+            regex(pattern = r"^[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)?$")
+        )
+    )]
     #[x_kube(merge_strategy = kube::core::ListMerge::Set)]
     pub protected_tables: Option<Vec<String>>,
 }

@@ -132,7 +132,8 @@ pub struct PodMetadata {
 }
 
 const KEY_RULE: &str = "self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$') && (k.contains('/') ? k.split('/')[0].size() <= 253 && k.split('/')[1].size() <= 63 : k.size() <= 63))";
-const KEY_MESSAGE: &str = "keys are qualified names: an optional DNS prefix and '/', then at most 63 characters";
+const KEY_MESSAGE: &str =
+    "keys are qualified names: an optional DNS prefix and '/', then at most 63 characters";
 const RESERVED_RULE: &str = "self.all(k, !(k in ['controller-uid', 'job-name']) && !k.matches('^([^/]*[.])?(ptah[.]run|kubernetes[.]io|k8s[.]io)/'))";
 const RESERVED_MESSAGE: &str =
     "keys below ptah.run, kubernetes.io and k8s.io, and the keys controller-uid and job-name, are reserved";

@@ -118,7 +118,11 @@ pub struct RegistryAuthSource {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_key: Option<String>,
     /// Key of a Docker config (default `.dockerconfigjson`).
-    #[serde(default, skip_serializing_if = "Option::is_none", rename = "dockerConfigJSONKey")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        rename = "dockerConfigJSONKey"
+    )]
     pub docker_config_json_key: Option<String>,
 }
 
@@ -157,7 +161,10 @@ pub struct DatabaseTarget {
     pub engine: String,
     /// Name of the physical database, scoped to the namespace; every resource that reaches it uses the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 253), regex(pattern = r"^[a-z0-9](?:[a-z0-9._:/-]{0,251}[a-z0-9])?$"))]
+    #[schemars(
+        length(min = 1, max = 253),
+        regex(pattern = r"^[a-z0-9](?:[a-z0-9._:/-]{0,251}[a-z0-9])?$")
+    )]
     pub coordination_key: Option<String>,
     /// A cluster-scoped PtahRealm, for a database that several namespaces manage.
     #[serde(default, skip_serializing_if = "Option::is_none")]

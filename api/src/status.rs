@@ -5,15 +5,19 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use ptah_contract::digest::Digest;
 use ptah_contract::plan_contract::ExecutionBinding;
+use ptah_contract::policy::SchemaPolicy;
 use ptah_contract::source::SourceBinding;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::schema::ApplyPolicy;
 use crate::shared::{ApprovalIdentity, ImmutableObjectReference};
+use crate::source::DatabaseTarget;
 
 /// The phase of a schema. It summarises; decisions rest on the records beside it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub enum Phase {
     /// Nothing is known of this generation yet.
     #[default]
@@ -79,6 +83,9 @@ pub struct PtahSchemaStatus {
     /// A proof owed after an Apply that may have changed the database.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_observation: Option<PendingObservation>,
+    /// Runs of one plan that failed in a row with nothing committed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_applies: Option<FailedApplies>,
     /// A Lease that is still to be given back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_lock_release: Option<PendingLockRelease>,
@@ -175,7 +182,9 @@ impl SourceStatus {
     /// The source as a plan binds it.
     #[must_use]
     pub fn binding(&self) -> Option<SourceBinding> {
-        self.config_map.as_ref().map(|map| SourceBinding::ConfigMap { uid: map.uid.clone() })
+        self.config_map
+            .as_ref()
+            .map(|map| SourceBinding::ConfigMap { uid: map.uid.clone() })
     }
 }
 
@@ -378,6 +387,11 @@ pub struct PendingObservation {
     pub plan: CurrentPlanStatus,
     /// The source that it was made from.
     pub source: SourceStatus,
+    /// The database that it ran on: the proof reads this one, whatever `spec` says by then.
+    pub target: DatabaseTarget,
+    /// The policy that it was made under.
+    #[schemars(schema_with = "open_object")]
+    pub policy: SchemaPolicy,
     /// Epoch of the Lease.
     pub lease_epoch: String,
     /// Duration of the Lease in seconds.
@@ -385,6 +399,19 @@ pub struct PendingObservation {
     pub lease_duration_seconds: i32,
     /// Attempts to prove so far.
     pub attempts: i32,
+}
+
+/// Runs of one plan that failed in a row with nothing committed: under `apply: Always` the next waits longer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FailedApplies {
+    /// The plan.
+    #[schemars(with = "String")]
+    pub plan_fingerprint: Digest,
+    /// How many runs.
+    pub count: i32,
+    /// No run of it before this.
+    pub not_before: Time,
 }
 
 /// A Lease that is still to be given back.
@@ -465,4 +492,9 @@ pub struct ActiveOperation {
     /// The recorded epoch no longer holds an unbroken interval of the lock: no result of this claim is read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lease_continuity_lost: bool,
+}
+
+/// A document whose fields the contract defines.
+fn open_object(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"type": "object", "x-kubernetes-preserve-unknown-fields": true})
 }

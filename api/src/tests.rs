@@ -34,7 +34,11 @@ fn a_manifest_read_back_is_the_manifest_that_was_applied() {
     for crd in crds() {
         let text = serde_json::to_value(&crd).unwrap();
         let spec = &text["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
-        assert!(!spec.to_string().contains("\"default\":"), "{:?}", crd.metadata.name);
+        assert!(
+            !spec.to_string().contains("\"default\":"),
+            "{:?}",
+            crd.metadata.name
+        );
     }
 }
 

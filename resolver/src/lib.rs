@@ -1,1 +1,12 @@
-//! See docs/development.md.
+//! Sources: bytes in, checked content out.
+//!
+//! Promises: the same files give the same content digest whatever held them; nothing selected is a refusal; a file
+//! is handed on only after its bytes gave the digest that was asked for. This crate knows no database and no
+//! Kubernetes object.
+
+pub mod config_map;
+mod error;
+pub mod folder;
+pub mod snapshot;
+
+pub use error::Error;

@@ -14,7 +14,10 @@ pub(crate) async fn run(arguments: Apply, stop: Deadline) -> ExitCode {
     match apply(&arguments, &stop).await {
         Ok(ApplyOutcome::Applied { statements }) => {
             match arguments.output {
-                Output::Json => println!("{}", serde_json::json!({"outcome": "applied", "statements": statements})),
+                Output::Json => println!(
+                    "{}",
+                    serde_json::json!({"outcome": "applied", "statements": statements})
+                ),
                 Output::Sql => {}
                 Output::Text => println!("applied {statements} statements"),
             }
@@ -24,8 +27,13 @@ pub(crate) async fn run(arguments: Apply, stop: Deadline) -> ExitCode {
             eprintln!("nothing was committed");
             Failed::from(failure).print(arguments.output)
         }
-        Ok(ApplyOutcome::Uncertain { mut failure, statements_done }) => {
-            eprintln!("the outcome is uncertain after {statements_done} confirmed statements; plan again to see what is left");
+        Ok(ApplyOutcome::Uncertain {
+            mut failure,
+            statements_done,
+        }) => {
+            eprintln!(
+                "the outcome is uncertain after {statements_done} confirmed statements; plan again to see what is left"
+            );
             // Whatever the cause, it is a person who must look now.
             failure.class = ptah_contract::failure::FailureClass::Attention;
             Failed::from(failure).print(arguments.output)
@@ -35,8 +43,12 @@ pub(crate) async fn run(arguments: Apply, stop: Deadline) -> ExitCode {
 }
 
 async fn apply(arguments: &Apply, stop: &Deadline) -> Result<ApplyOutcome, Failed> {
-    let document = std::fs::read(&arguments.plan)
-        .map_err(|error| Failed::input("plan_malformed", format!("the plan cannot be read: {}", error.kind())))?;
+    let document = std::fs::read(&arguments.plan).map_err(|error| {
+        Failed::input(
+            "plan_malformed",
+            format!("the plan cannot be read: {}", error.kind()),
+        )
+    })?;
     let digest = Digest::of(&document);
     let plan = read_plan(&document, digest)?;
     let target = files::target(&arguments.database.database_url_file)?;

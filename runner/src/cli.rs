@@ -62,8 +62,10 @@ pub(crate) struct ScratchArguments {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  printf 'postgres://app:secret@db.example/shop' > url\n  \
-    ptah-runner observe --database-url-file url")]
+#[command(
+    after_help = "Example:\n  printf 'postgres://app:secret@db.example/shop' > url\n  \
+    ptah-runner observe --database-url-file url"
+)]
 pub(crate) struct Observe {
     #[command(flatten)]
     pub(crate) database: DatabaseArguments,
@@ -84,10 +86,12 @@ pub(crate) struct Observe {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  printf 'postgres://app:secret@db.example/shop' > url\n  \
+#[command(
+    after_help = "Example:\n  printf 'postgres://app:secret@db.example/shop' > url\n  \
     printf 'CREATE TABLE users (id bigint PRIMARY KEY);' > schema.sql\n  \
     ptah-runner plan --database-url-file url --desired schema.sql\n  \
-    ptah-runner plan --database-url-file url --desired schema.sql -o json > plan.json")]
+    ptah-runner plan --database-url-file url --desired schema.sql -o json > plan.json"
+)]
 pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) database: DatabaseArguments,
@@ -111,8 +115,10 @@ pub(crate) struct Plan {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  ptah-runner plan --database-url-file url --desired schema.sql -o json > plan.json\n  \
-    ptah-runner apply --database-url-file url --plan plan.json")]
+#[command(
+    after_help = "Example:\n  ptah-runner plan --database-url-file url --desired schema.sql -o json > plan.json\n  \
+    ptah-runner apply --database-url-file url --plan plan.json"
+)]
 pub(crate) struct Apply {
     #[command(flatten)]
     pub(crate) database: DatabaseArguments,
@@ -148,7 +154,9 @@ pub(crate) struct Diff {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  mkdir -p shared work\n  ptah-runner scratch --directory shared --work work")]
+#[command(
+    after_help = "Example:\n  mkdir -p shared work\n  ptah-runner scratch --directory shared --work work"
+)]
 pub(crate) struct Scratch {
     /// The folder that both containers see.
     #[arg(long, value_name = "DIR")]
@@ -168,23 +176,31 @@ pub(crate) struct Scratch {
 pub(crate) fn secret_in_arguments(arguments: impl IntoIterator<Item = OsString>) -> Option<Failed> {
     let holds = |argument: OsString| {
         let text = argument.to_string_lossy().into_owned();
-        let Some((_, rest)) = text.split_once("://") else { return false };
+        let Some((_, rest)) = text.split_once("://") else {
+            return false;
+        };
         let authority = rest.split(['/', '?']).next().unwrap_or_default();
         // A password may hold any character, so what counts is `:` before the last `@`.
         let userinfo = rest.rsplit_once('@').map_or(authority, |(before, _)| before);
         rest.contains('@') && userinfo.contains(':')
     };
-    arguments
-        .into_iter()
-        .any(holds)
-        .then(|| Failed::usage("secret_in_arguments", "a URL with a password is not taken as an argument; name a file"))
+    arguments.into_iter().any(holds).then(|| {
+        Failed::usage(
+            "secret_in_arguments",
+            "a URL with a password is not taken as an argument; name a file",
+        )
+    })
 }
 
 /// Help goes to standard output, everything else is a usage failure.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     // Nothing is left to tell when the terminal is gone.
     let _ = error.print();
-    if error.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS }
+    if error.use_stderr() {
+        ExitCode::from(USAGE)
+    } else {
+        ExitCode::SUCCESS
+    }
 }
 
 #[cfg(test)]
@@ -207,7 +223,11 @@ mod tests {
             ("https://host:8443/path", false),
             ("plan.json", false),
         ] {
-            assert_eq!(secret_in_arguments([OsString::from(argument)]).is_some(), refused, "{argument}");
+            assert_eq!(
+                secret_in_arguments([OsString::from(argument)]).is_some(),
+                refused,
+                "{argument}"
+            );
         }
     }
 }

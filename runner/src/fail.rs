@@ -17,7 +17,10 @@ pub(crate) struct Failed {
 
 impl From<Failure> for Failed {
     fn from(failure: Failure) -> Self {
-        Self { status: failure.class.exit_status(), failure }
+        Self {
+            status: failure.class.exit_status(),
+            failure,
+        }
     }
 }
 
@@ -30,7 +33,10 @@ impl From<ptah_engine::Error> for Failed {
 impl Failed {
     /// Something about the arguments.
     pub(crate) fn usage(code: &str, message: &str) -> Self {
-        Self { status: USAGE, ..Self::input(code, message) }
+        Self {
+            status: USAGE,
+            ..Self::input(code, message)
+        }
     }
 
     /// Something about a file that was named.

@@ -26,17 +26,26 @@ pub(crate) fn stop_on_signals() -> CancellationToken {
 }
 
 pub(crate) fn policy(file: Option<&Path>) -> Result<SchemaPolicy, Failed> {
-    let Some(file) = file else { return Ok(SchemaPolicy::default()) };
-    let text = std::fs::read(file)
-        .map_err(|error| Failed::input("invalid_policy", format!("the policy cannot be read: {}", error.kind())))?;
-    serde_json::from_slice(&text).map_err(|error| Failed::input("invalid_policy", format!("the policy: {error}")))
+    let Some(file) = file else {
+        return Ok(SchemaPolicy::default());
+    };
+    let text = std::fs::read(file).map_err(|error| {
+        Failed::input(
+            "invalid_policy",
+            format!("the policy cannot be read: {}", error.kind()),
+        )
+    })?;
+    serde_json::from_slice(&text)
+        .map_err(|error| Failed::input("invalid_policy", format!("the policy: {error}")))
 }
 
 /// The target, with a warning when nothing says how to protect the connection.
 pub(crate) fn target(file: &Path) -> Result<Target, Failed> {
     let target = Target::from_url_file(file)?;
     if target.tls_is_unspecified() {
-        eprintln!("warning: the URL names no sslmode; the server's certificate is not verified (use verify-full)");
+        eprintln!(
+            "warning: the URL names no sslmode; the server's certificate is not verified (use verify-full)"
+        );
     }
     Ok(target)
 }

@@ -7,8 +7,8 @@
 mod apply;
 mod cli;
 mod diff;
-mod files;
 mod fail;
+mod files;
 mod observe;
 mod operation;
 mod plan;

@@ -28,7 +28,10 @@ async fn observe(arguments: &Observe, stop: &Deadline) -> Result<Value, Failed> 
     let mut scratch = None;
     let mut scope = Scope::new(&target, arguments.schema.clone());
     if let Some(desired) = &arguments.desired {
-        let major = ptah_engine::observe(&target, &Scope::exactly(vec![]), &policy, stop).await?.server.major;
+        let major = ptah_engine::observe(&target, &Scope::exactly(vec![]), &policy, stop)
+            .await?
+            .server
+            .major;
         let server = Scratch::child(&arguments.scratch.scratch, major, stop).await?;
         let named = ptah_engine::desired_scope(&target, desired, &server, stop).await?;
         scope = Scope::exactly([scope.schemas(), named.schemas()].concat());

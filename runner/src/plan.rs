@@ -24,7 +24,10 @@ async fn plan(arguments: &Plan, stop: &Deadline) -> Result<Planned, Failed> {
     policy.allow_destructive |= arguments.allow_destructive;
     let target = files::target(&arguments.database.database_url_file)?;
     // The target says which scratch server it takes, so it is asked before one is started.
-    let major = observe(&target, &Scope::exactly(vec![]), &policy, stop).await?.server.major;
+    let major = observe(&target, &Scope::exactly(vec![]), &policy, stop)
+        .await?
+        .server
+        .major;
     let scratch = Scratch::child(&arguments.scratch.scratch, major, stop).await?;
     Ok(ptah_engine::plan(&target, &arguments.desired, &scratch, &policy, stop).await?)
 }
@@ -45,5 +48,9 @@ fn print(arguments: &Plan, planned: &Planned) -> ExitCode {
         Output::Sql => print!("{}", text::sql(&planned.plan)),
         Output::Text => print!("{}", text::plan(&planned.plan)),
     }
-    if arguments.detailed_exitcode && !planned.no_change { ExitCode::from(CHANGES) } else { ExitCode::SUCCESS }
+    if arguments.detailed_exitcode && !planned.no_change {
+        ExitCode::from(CHANGES)
+    } else {
+        ExitCode::SUCCESS
+    }
 }

@@ -24,8 +24,10 @@ enum Source {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  printf 'CREATE TABLE users (id bigint PRIMARY KEY);' > schema.sql\n  \
-    ptah-runner resolve files schema.sql")]
+#[command(
+    after_help = "Example:\n  printf 'CREATE TABLE users (id bigint PRIMARY KEY);' > schema.sql\n  \
+    ptah-runner resolve files schema.sql"
+)]
 struct Files {
     /// A folder, or one file.
     #[arg(value_name = "PATH")]

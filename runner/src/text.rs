@@ -11,7 +11,12 @@ pub(crate) fn sql(plan: &PlanDocument) -> String {
     for statement in &plan.statements {
         // A line feed in a name must not end the comment.
         let reason = statement.reason.replace(['\n', '\r'], " ");
-        let _ = writeln!(text, "-- {}: {reason}\n{};", statement.severity.word(), statement.sql);
+        let _ = writeln!(
+            text,
+            "-- {}: {reason}\n{};",
+            statement.severity.word(),
+            statement.sql
+        );
     }
     text
 }
@@ -55,13 +60,22 @@ fn marks(statement: &Statement) -> String {
     if !statement.transactional {
         marks.push("runs outside a transaction".into());
     }
-    marks.extend(statement.privileges.iter().map(|kind| format!("changes privileges ({kind:?})")));
+    marks.extend(
+        statement
+            .privileges
+            .iter()
+            .map(|kind| format!("changes privileges ({kind:?})")),
+    );
     marks.join(", ")
 }
 
 fn summary(plan: &PlanDocument) -> String {
     let count = |severity: Severity| plan.statements.iter().filter(|s| s.severity == severity).count();
-    let mode = if plan.transaction_mode.is_atomic() { "in one transaction" } else { "each on its own" };
+    let mode = if plan.transaction_mode.is_atomic() {
+        "in one transaction"
+    } else {
+        "each on its own"
+    };
     format!(
         "{} {mode}: {} destructive, {} warning. Replayed on {}, no difference left.",
         match plan.statements.len() {

@@ -61,7 +61,9 @@ pub struct Target {
 
 impl fmt::Debug for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Target").field("address", &self.server_address()).finish_non_exhaustive()
+        f.debug_struct("Target")
+            .field("address", &self.server_address())
+            .finish_non_exhaustive()
     }
 }
 
@@ -84,17 +86,23 @@ impl Target {
                 return Err(malformed("the Secret has neither url nor host"));
             };
             let host = host.trim().to_owned();
-            let user = key("user")?.ok_or_else(|| malformed("the Secret has no user"))?.trim_end_matches('\n').to_owned();
+            let user = key("user")?
+                .ok_or_else(|| malformed("the Secret has no user"))?
+                .trim_end_matches('\n')
+                .to_owned();
             let port = match key("port")? {
                 Some(text) => url::port(text.trim())?,
                 None => 5432,
             };
             // A trailing line feed is an editor's, not the password's; everything else is taken as it stands.
             let password = key("password")?.map(|text| Secret::new(text.strip_suffix('\n').unwrap_or(&text)));
-            let database = key("database")?.map_or_else(|| user.clone(), |text| text.trim_end_matches('\n').to_owned());
+            let database =
+                key("database")?.map_or_else(|| user.clone(), |text| text.trim_end_matches('\n').to_owned());
             let mode = key("sslmode")?;
             Self {
-                ssl_mode: mode.as_deref().map_or(Ok(SslMode::Prefer), |text| text.trim().parse())?,
+                ssl_mode: mode
+                    .as_deref()
+                    .map_or(Ok(SslMode::Prefer), |text| text.trim().parse())?,
                 ssl_mode_given: mode.is_some(),
                 ..Self::bare(host, port, user, password, database)
             }
@@ -114,8 +122,12 @@ impl Target {
     /// # Errors
     /// As [`Self::from_directory`].
     pub fn from_url_file(file: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(file)
-            .map_err(|error| malformed(format!("the file with the database URL cannot be read: {}", error.kind())))?;
+        let text = std::fs::read_to_string(file).map_err(|error| {
+            malformed(format!(
+                "the file with the database URL cannot be read: {}",
+                error.kind()
+            ))
+        })?;
         url::parse(text.trim())?.check()
     }
 
@@ -164,7 +176,13 @@ impl Target {
         self
     }
 
-    pub(crate) fn bare(host: String, port: u16, user: String, password: Option<Secret>, database: String) -> Self {
+    pub(crate) fn bare(
+        host: String,
+        port: u16,
+        user: String,
+        password: Option<Secret>,
+        database: String,
+    ) -> Self {
         Self {
             host,
             port,
@@ -184,7 +202,11 @@ impl Target {
     }
 
     fn check(self) -> Result<Self> {
-        for (name, text) in [("host", &self.host), ("user", &self.user), ("database", &self.database)] {
+        for (name, text) in [
+            ("host", &self.host),
+            ("user", &self.user),
+            ("database", &self.database),
+        ] {
             if text.is_empty() || text.contains('\0') {
                 return Err(malformed(format!("the target has no usable {name}")));
             }
@@ -201,7 +223,10 @@ fn read_key(directory: &Path, name: &str) -> Result<Option<String>> {
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(malformed(format!("key {name} of the Secret cannot be read: {}", error.kind()))),
+        Err(error) => Err(malformed(format!(
+            "key {name} of the Secret cannot be read: {}",
+            error.kind()
+        ))),
     }
 }
 

@@ -47,7 +47,10 @@ impl Guard {
     /// Stops after this long.
     #[must_use]
     pub fn after(limit: Duration) -> Self {
-        Self { at: Some(Instant::now() + limit), token: CancellationToken::new() }
+        Self {
+            at: Some(Instant::now() + limit),
+            token: CancellationToken::new(),
+        }
     }
 
     /// Stops when the token says so.
@@ -127,8 +130,18 @@ impl Session {
                 .map_err(|_| Error::new(Code::ConnectTimeout, "no connection within the connect timeout"))??,
             reason = guard.fired() => return Err(reason),
         };
-        let mut session = Self { client, tls, guard: guard.clone(), version: 0 };
-        let row = session.one("SELECT pg_catalog.current_setting('server_version_num')::int4", &[]).await?;
+        let mut session = Self {
+            client,
+            tls,
+            guard: guard.clone(),
+            version: 0,
+        };
+        let row = session
+            .one(
+                "SELECT pg_catalog.current_setting('server_version_num')::int4",
+                &[],
+            )
+            .await?;
         session.version = u32::try_from(row.get::<_, i32>(0)).unwrap_or(0);
         Ok(session)
     }
@@ -141,7 +154,8 @@ impl Session {
 
     pub(crate) async fn query(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
         let answer = self.guarded(self.client.query(sql, parameters)).await?;
-        answer.map_err(|error| Error::from_server(Code::QueryFailed, "a reading of the catalog failed", &error))
+        answer
+            .map_err(|error| Error::from_server(Code::QueryFailed, "a reading of the catalog failed", &error))
     }
 
     pub(crate) async fn one(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Row> {
@@ -201,7 +215,10 @@ impl Session {
 
 async fn connect(target: &Target) -> Result<(Client, Option<MakeRustlsConnect>)> {
     let mut config = Config::new();
-    config.user(&target.user).dbname(&target.database).port(target.port);
+    config
+        .user(&target.user)
+        .dbname(&target.database)
+        .port(target.port);
     if let Some(password) = &target.password {
         config.password(password.reveal());
     }
@@ -221,7 +238,11 @@ async fn connect(target: &Target) -> Result<(Client, Option<MakeRustlsConnect>)>
             return Err(Error::new(Code::NameNotResolved, "the host name has no address"));
         }
     }
-    let tls = if target.is_socket() { None } else { tls::connector(target.ssl_mode, &target.roots)? };
+    let tls = if target.is_socket() {
+        None
+    } else {
+        tls::connector(target.ssl_mode, &target.roots)?
+    };
     match tls {
         None => {
             let (client, connection) = config.connect(NoTls).await.map_err(|error| refused(&error))?;
@@ -229,7 +250,10 @@ async fn connect(target: &Target) -> Result<(Client, Option<MakeRustlsConnect>)>
             Ok((client, None))
         }
         Some(tls) => {
-            let (client, connection) = config.connect(tls.clone()).await.map_err(|error| refused(&error))?;
+            let (client, connection) = config
+                .connect(tls.clone())
+                .await
+                .map_err(|error| refused(&error))?;
             tokio::spawn(connection);
             Ok((client, Some(tls)))
         }
@@ -241,9 +265,15 @@ fn refused(error: &tokio_postgres::Error) -> Error {
     if let Some(db) = error.as_db_error() {
         let state = db.code().code();
         let (code, message) = match state {
-            "28P01" | "28000" => (Code::AuthenticationFailed, "the server rejected the user or the password"),
+            "28P01" | "28000" => (
+                Code::AuthenticationFailed,
+                "the server rejected the user or the password",
+            ),
             "3D000" => (Code::DatabaseNotFound, "the server has no database of that name"),
-            "42501" => (Code::MissingPrivilege, "the user may not connect to that database"),
+            "42501" => (
+                Code::MissingPrivilege,
+                "the user may not connect to that database",
+            ),
             "53300" => (Code::ServerUnavailable, "the server has no connection left"),
             "57P03" | "57P01" | "57P02" => (Code::ServerUnavailable, "the server is starting or stopping"),
             _ => (Code::QueryFailed, "the server refused the connection"),
@@ -259,33 +289,54 @@ fn refused(error: &tokio_postgres::Error) -> Error {
             if let Some(tls) = io.get_ref().and_then(|e| e.downcast_ref::<rustls::Error>()) {
                 return tls_error(tls);
             }
-            use std::io::ErrorKind::{ConnectionRefused, HostUnreachable, NetworkUnreachable, NotFound, TimedOut};
+            use std::io::ErrorKind::{
+                ConnectionRefused, HostUnreachable, NetworkUnreachable, NotFound, TimedOut,
+            };
             let (code, message) = match io.kind() {
-                ConnectionRefused | NotFound => (Code::ConnectionRefused, "nothing listens at the target's address"),
-                HostUnreachable | NetworkUnreachable => (Code::HostUnreachable, "there is no way to the target's host"),
+                ConnectionRefused | NotFound => {
+                    (Code::ConnectionRefused, "nothing listens at the target's address")
+                }
+                HostUnreachable | NetworkUnreachable => {
+                    (Code::HostUnreachable, "there is no way to the target's host")
+                }
                 TimedOut => (Code::ConnectTimeout, "no connection within the connect timeout"),
-                _ => (Code::ConnectionLost, "the connection broke while it was being made"),
+                _ => (
+                    Code::ConnectionLost,
+                    "the connection broke while it was being made",
+                ),
             };
             return Error::new(code, message);
         }
         source = inner.source();
     }
     // What is left carries fixed texts of the client library, which are matched and never repeated.
-    let text = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+    let text = std::error::Error::source(error)
+        .map(ToString::to_string)
+        .unwrap_or_default();
     if text.contains("password") || text.contains("SCRAM") || text.contains("authentication") {
-        Error::new(Code::AuthenticationFailed, "the target wants a password or a method that is not configured")
+        Error::new(
+            Code::AuthenticationFailed,
+            "the target wants a password or a method that is not configured",
+        )
     } else if text.contains("TLS") {
-        Error::new(Code::TlsFailed, "the server does not offer TLS, which sslmode demands")
+        Error::new(
+            Code::TlsFailed,
+            "the server does not offer TLS, which sslmode demands",
+        )
     } else {
-        Error::new(Code::ConnectionLost, "the connection broke while it was being made")
+        Error::new(
+            Code::ConnectionLost,
+            "the connection broke while it was being made",
+        )
     }
 }
 
 fn tls_error(error: &rustls::Error) -> Error {
     match error {
-        rustls::Error::InvalidCertificate(_) => {
-            Error::new(Code::CertificateNotTrusted, "the server's certificate does not verify")
-        }
+        rustls::Error::InvalidCertificate(_) => Error::new(
+            Code::CertificateNotTrusted,
+            "the server's certificate does not verify",
+        ),
         _ => Error::new(Code::TlsFailed, "the TLS handshake failed"),
     }
 }

@@ -7,7 +7,13 @@ fn every_printable_character_of_a_password_survives_exactly_one_decoding() {
     let target = Target::from_url(&format!("postgres://u:{escaped}@db.example:6432/shop")).unwrap();
     assert_eq!(target.password, Some(Secret::new(&password)));
     let folder = tempfile::tempdir().unwrap();
-    for (key, value) in [("host", "db.example"), ("port", "6432"), ("user", "u"), ("password", &password), ("database", "shop")] {
+    for (key, value) in [
+        ("host", "db.example"),
+        ("port", "6432"),
+        ("user", "u"),
+        ("password", &password),
+        ("database", "shop"),
+    ] {
         std::fs::write(folder.path().join(key), value).unwrap();
     }
     assert_eq!(Target::from_directory(folder.path()).unwrap(), target);
@@ -26,7 +32,10 @@ fn a_malformed_url_is_refused_without_repeating_any_of_it() {
         ("postgres://u:hun/hunter2@h/d", Code::MalformedTarget),
         ("postgres://u:hun%ter2@h/d", Code::MalformedTarget),
         ("postgres://u:hun?hunter2=x@h/d", Code::MalformedTarget),
-        ("postgres://u:x@h/d?sslmode=require&sslmode=disable", Code::MalformedTarget),
+        (
+            "postgres://u:x@h/d?sslmode=require&sslmode=disable",
+            Code::MalformedTarget,
+        ),
         ("postgres://u:x@h/d?sslmode=hunter2", Code::MalformedTarget),
         ("postgres://u:x@h:0/d", Code::MalformedTarget),
         ("postgres://u:x@h:70000/d", Code::MalformedTarget),
@@ -38,15 +47,22 @@ fn a_malformed_url_is_refused_without_repeating_any_of_it() {
     for (text, code) in wrong {
         let error = Target::from_url(text).unwrap_err();
         assert_eq!(error.kind(), code, "{text}");
-        assert!(!format!("{error} {error:?}").contains("hunter2"), "{text}: {error}");
+        assert!(
+            !format!("{error} {error:?}").contains("hunter2"),
+            "{text}: {error}"
+        );
     }
 }
 
 #[test]
 fn promise_secrets_a_target_prints_its_address_only() {
-    let target = Target::from_url("postgresql://me:hunter2@[::1]/shop?search_path=app&sslmode=verify-full").unwrap();
+    let target =
+        Target::from_url("postgresql://me:hunter2@[::1]/shop?search_path=app&sslmode=verify-full").unwrap();
     assert_eq!(target.server_address(), "::1:5432/shop");
-    assert_eq!(format!("{target:?}"), r#"Target { address: "::1:5432/shop", .. }"#);
+    assert_eq!(
+        format!("{target:?}"),
+        r#"Target { address: "::1:5432/shop", .. }"#
+    );
     assert_eq!(target.own_schema(), "app");
     assert!(!target.tls_is_unspecified());
 }
@@ -57,5 +73,8 @@ fn a_secret_in_both_forms_is_refused() {
     std::fs::write(folder.path().join("url"), "postgres://u:p@h/d\n").unwrap();
     assert!(Target::from_directory(folder.path()).is_ok());
     std::fs::write(folder.path().join("password"), "q").unwrap();
-    assert_eq!(Target::from_directory(folder.path()).unwrap_err().kind(), Code::MalformedTarget);
+    assert_eq!(
+        Target::from_directory(folder.path()).unwrap_err().kind(),
+        Code::MalformedTarget
+    );
 }

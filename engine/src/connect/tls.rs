@@ -43,7 +43,11 @@ impl FromStr for SslMode {
             "require" => Self::Require,
             "verify-ca" => Self::VerifyCa,
             "verify-full" => Self::VerifyFull,
-            _ => return Err(malformed("sslmode is none of disable, prefer, require, verify-ca and verify-full")),
+            _ => {
+                return Err(malformed(
+                    "sslmode is none of disable, prefer, require, verify-ca and verify-full",
+                ));
+            }
         })
     }
 }
@@ -99,7 +103,12 @@ impl ServerCertVerifier for Verifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, cert, dss, &self.provider.signature_verification_algorithms)
+        verify_tls12_signature(
+            message,
+            cert,
+            dss,
+            &self.provider.signature_verification_algorithms,
+        )
     }
 
     fn verify_tls13_signature(
@@ -108,11 +117,18 @@ impl ServerCertVerifier for Verifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, cert, dss, &self.provider.signature_verification_algorithms)
+        verify_tls13_signature(
+            message,
+            cert,
+            dss,
+            &self.provider.signature_verification_algorithms,
+        )
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
+        self.provider
+            .signature_verification_algorithms
+            .supported_schemes()
     }
 }
 
@@ -126,7 +142,9 @@ pub(super) fn connector(mode: SslMode, roots: &RootCertificates) -> Result<Optio
         (SslMode::Disable, _) => return Ok(None),
         (SslMode::Prefer, _) | (SslMode::Require, RootCertificates::Unset) => Trust::Anyone,
         (SslMode::VerifyFull, _) => {
-            let config = builder.with_root_certificates(store(roots)?).with_no_client_auth();
+            let config = builder
+                .with_root_certificates(store(roots)?)
+                .with_no_client_auth();
             return Ok(Some(MakeRustlsConnect::new(config)));
         }
         (SslMode::Require | SslMode::VerifyCa, _) => {
@@ -139,7 +157,10 @@ pub(super) fn connector(mode: SslMode, roots: &RootCertificates) -> Result<Optio
     };
     let config = builder
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(Verifier { trust: verify, provider }))
+        .with_custom_certificate_verifier(Arc::new(Verifier {
+            trust: verify,
+            provider,
+        }))
         .with_no_client_auth();
     Ok(Some(MakeRustlsConnect::new(config)))
 }
@@ -148,11 +169,22 @@ fn store(roots: &RootCertificates) -> Result<RootCertStore> {
     let mut store = RootCertStore::empty();
     match roots {
         RootCertificates::File(file) => {
-            let unreadable = || Error::new(Code::TlsFailed, "sslrootcert does not hold certificates in PEM form");
-            let bytes = std::fs::read(file)
-                .map_err(|error| Error::new(Code::TlsFailed, format!("sslrootcert cannot be read: {}", error.kind())))?;
+            let unreadable = || {
+                Error::new(
+                    Code::TlsFailed,
+                    "sslrootcert does not hold certificates in PEM form",
+                )
+            };
+            let bytes = std::fs::read(file).map_err(|error| {
+                Error::new(
+                    Code::TlsFailed,
+                    format!("sslrootcert cannot be read: {}", error.kind()),
+                )
+            })?;
             for certificate in CertificateDer::pem_slice_iter(&bytes) {
-                store.add(certificate.map_err(|_| unreadable())?).map_err(|_| unreadable())?;
+                store
+                    .add(certificate.map_err(|_| unreadable())?)
+                    .map_err(|_| unreadable())?;
             }
             if store.is_empty() {
                 return Err(unreadable());
@@ -164,7 +196,10 @@ fn store(roots: &RootCertificates) -> Result<RootCertStore> {
                 let _ = store.add(certificate);
             }
             if store.is_empty() {
-                return Err(Error::new(Code::TlsFailed, "the system has no root certificates; name sslrootcert"));
+                return Err(Error::new(
+                    Code::TlsFailed,
+                    "the system has no root certificates; name sslrootcert",
+                ));
             }
         }
     }

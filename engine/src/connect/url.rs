@@ -8,23 +8,38 @@ use crate::error::{Code, Error, Result};
 
 pub(super) fn parse(text: &str) -> Result<Target> {
     let Some((scheme, rest)) = text.split_once("://") else {
-        return Err(malformed("the database URL is malformed: it has no scheme such as postgres://"));
+        return Err(malformed(
+            "the database URL is malformed: it has no scheme such as postgres://",
+        ));
     };
-    if scheme.is_empty() || !scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b)) {
+    if scheme.is_empty()
+        || !scheme
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+    {
         return Err(malformed("the database URL is malformed: its scheme is none"));
     }
     match scheme.to_ascii_lowercase().as_str() {
         "postgres" | "postgresql" => {}
-        _ => return Err(Error::new(Code::UnsupportedEngine, "this build plans PostgreSQL databases only")),
+        _ => {
+            return Err(Error::new(
+                Code::UnsupportedEngine,
+                "this build plans PostgreSQL databases only",
+            ));
+        }
     }
     if rest.contains('#') {
-        return Err(malformed("the database URL is malformed: write # in a password as %23"));
+        return Err(malformed(
+            "the database URL is malformed: write # in a password as %23",
+        ));
     }
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
     let (userinfo, address) = match authority.split_once('@') {
         Some((_, address)) if address.contains('@') => {
-            return Err(malformed("the database URL is malformed: write @ in a password as %40"));
+            return Err(malformed(
+                "the database URL is malformed: write @ in a password as %40",
+            ));
         }
         Some((userinfo, address)) => (userinfo, address),
         None => ("", authority),
@@ -50,8 +65,9 @@ pub(super) fn parse(text: &str) -> Result<Target> {
 
 fn split_port(address: &str) -> Result<(&str, Option<&str>)> {
     if let Some(rest) = address.strip_prefix('[') {
-        let (host, after) =
-            rest.split_once(']').ok_or_else(|| malformed("the database URL is malformed: [ without ]"))?;
+        let (host, after) = rest
+            .split_once(']')
+            .ok_or_else(|| malformed("the database URL is malformed: [ without ]"))?;
         return match after.strip_prefix(':') {
             Some(port) => Ok((host, Some(port))),
             None if after.is_empty() => Ok((host, None)),
@@ -59,9 +75,9 @@ fn split_port(address: &str) -> Result<(&str, Option<&str>)> {
         };
     }
     match address.split_once(':') {
-        Some((_, port)) if port.contains(':') => {
-            Err(malformed("the database URL is malformed: write an IPv6 address in brackets"))
-        }
+        Some((_, port)) if port.contains(':') => Err(malformed(
+            "the database URL is malformed: write an IPv6 address in brackets",
+        )),
         Some((host, port)) => Ok((host, Some(port))),
         None => Ok((address, None)),
     }
@@ -78,10 +94,15 @@ pub(super) fn port(text: &str) -> Result<u16> {
 fn parameters(target: &mut Target, query: &str) -> Result<()> {
     let mut seen: Vec<String> = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (name, value) = pair.split_once('=').ok_or_else(|| malformed("a parameter of the URL has no value"))?;
+        let (name, value) = pair
+            .split_once('=')
+            .ok_or_else(|| malformed("a parameter of the URL has no value"))?;
         let (name, value) = (decode(name)?, decode(value)?);
         if seen.contains(&name) {
-            return Err(malformed(format!("the database URL repeats a parameter ({})", known(&name))));
+            return Err(malformed(format!(
+                "the database URL repeats a parameter ({})",
+                known(&name)
+            )));
         }
         match name.as_str() {
             "sslmode" => {
@@ -117,8 +138,13 @@ fn known(name: &str) -> &str {
 fn decode(text: &str) -> Result<String> {
     let bytes = text.as_bytes();
     for (at, _) in bytes.iter().enumerate().filter(|(_, b)| **b == b'%') {
-        if !bytes.get(at + 1..at + 3).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit)) {
-            return Err(malformed("the database URL is malformed: write % in a password as %25"));
+        if !bytes
+            .get(at + 1..at + 3)
+            .is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))
+        {
+            return Err(malformed(
+                "the database URL is malformed: write % in a password as %25",
+            ));
         }
     }
     percent_decode_str(text)

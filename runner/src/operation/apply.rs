@@ -10,13 +10,28 @@ use ptah_engine::{ApplyOutcome, Deadline, Target};
 use super::deliver::Delivery;
 use super::{failure, outcome};
 
-pub(super) async fn run(request: &Request, target: &Target, delivery: &Delivery, deadline: &Deadline) -> Outcome {
+pub(super) async fn run(
+    request: &Request,
+    target: &Target,
+    delivery: &Delivery,
+    deadline: &Deadline,
+) -> Outcome {
     let Some(input) = &request.apply else {
-        return outcome::failed(request, failure("invalid_request", FailureClass::Internal, "the request names no plan"));
+        return outcome::failed(
+            request,
+            failure(
+                "invalid_request",
+                FailureClass::Internal,
+                "the request names no plan",
+            ),
+        );
     };
     if request.target_identity_digest != Some(target.identity_digest()) {
         let message = "the Secret leads to another database than the one that the plan was made for";
-        return outcome::failed(request, failure("target_binding_mismatch", FailureClass::Refused, message));
+        return outcome::failed(
+            request,
+            failure("target_binding_mismatch", FailureClass::Refused, message),
+        );
     }
     let document = match assemble(Path::new(paths::PLAN_DIR), input) {
         Ok(document) => document,
@@ -24,15 +39,33 @@ pub(super) async fn run(request: &Request, target: &Target, delivery: &Delivery,
     };
     // The fence: the last thing before the first statement is to ask whether the claim is still the live one.
     let fence = async || delivery.preflight().await;
-    let ended = ptah_engine::apply(target, &document, input.plan_digest, &request.policy, fence, deadline).await;
+    let ended = ptah_engine::apply(
+        target,
+        &document,
+        input.plan_digest,
+        &request.policy,
+        fence,
+        deadline,
+    )
+    .await;
     let report = match ended {
-        ApplyOutcome::Applied { statements } => ApplyReport::Applied { plan_digest: input.plan_digest, statements },
+        ApplyOutcome::Applied { statements } => ApplyReport::Applied {
+            plan_digest: input.plan_digest,
+            statements,
+        },
         ApplyOutcome::NothingCommitted { failure } => ApplyReport::NothingCommitted { failure },
-        ApplyOutcome::Uncertain { failure, statements_done } => {
-            ApplyReport::Uncertain { failure, statements: statements_done }
-        }
+        ApplyOutcome::Uncertain {
+            failure,
+            statements_done,
+        } => ApplyReport::Uncertain {
+            failure,
+            statements: statements_done,
+        },
     };
-    Outcome { apply: Some(report), ..outcome::empty(request) }
+    Outcome {
+        apply: Some(report),
+        ..outcome::empty(request)
+    }
 }
 
 /// Puts the chunks together in order and holds them to the approved size and digest.
@@ -41,15 +74,21 @@ fn assemble(directory: &Path, input: &ApplyInput) -> Result<Vec<u8>, Failure> {
     let mut document = Vec::new();
     for index in 0..usize::try_from(input.chunks).unwrap_or(0) {
         let name = paths::chunk_file(index);
-        let chunk = std::fs::read(directory.join(&name))
-            .map_err(|error| refuse(format!("chunk {name} of the plan cannot be read: {}", error.kind())))?;
+        let chunk = std::fs::read(directory.join(&name)).map_err(|error| {
+            refuse(format!(
+                "chunk {name} of the plan cannot be read: {}",
+                error.kind()
+            ))
+        })?;
         document.extend_from_slice(&chunk);
         if document.len() > MAX_PLAN_BYTES {
             return Err(refuse("the plan is larger than 8 MiB".to_owned()));
         }
     }
     if document.len() as u64 != input.size || Digest::of(&document) != input.plan_digest {
-        return Err(refuse("the plan's chunks do not give the approved digest".to_owned()));
+        return Err(refuse(
+            "the plan's chunks do not give the approved digest".to_owned(),
+        ));
     }
     Ok(document)
 }
@@ -71,8 +110,16 @@ mod tests {
         };
         assert_eq!(assemble(folder.path(), &input).unwrap(), b"onetwo");
         std::fs::write(folder.path().join("001.plan"), "twO").unwrap();
-        assert_eq!(assemble(folder.path(), &input).unwrap_err().code, "plan_digest_mismatch");
+        assert_eq!(
+            assemble(folder.path(), &input).unwrap_err().code,
+            "plan_digest_mismatch"
+        );
         std::fs::remove_file(folder.path().join("001.plan")).unwrap();
-        assert!(assemble(folder.path(), &input).unwrap_err().message.contains("001.plan"));
+        assert!(
+            assemble(folder.path(), &input)
+                .unwrap_err()
+                .message
+                .contains("001.plan")
+        );
     }
 }

@@ -33,7 +33,11 @@ pub(super) struct Delivery {
 impl Delivery {
     /// Prepares to speak for this Pod. The deadline of the work is the deadline of the delivery as well.
     pub(super) fn new(request: &Request, limit: Duration) -> Result<Self, Failure> {
-        let pod = PodIdentity { pod_name: fact("name")?, pod_uid: fact("uid")?, job_uid: fact("job-uid")? };
+        let pod = PodIdentity {
+            pod_name: fact("name")?,
+            pod_uid: fact("uid")?,
+            job_uid: fact("job-uid")?,
+        };
         let identity = canonical::to_bytes(&json!({"identity": request.identity, "pod": pod}))
             .map_err(|error| internal(&error.to_string()))?;
         let trust = Certificate::from_pem_bundle(request.delivery.trust.as_bytes())
@@ -59,7 +63,8 @@ impl Delivery {
 
     /// Asks whether the claim is the live one. Nothing is sent to a database unless it is.
     pub(super) async fn preflight(&self) -> Result<(), Failure> {
-        self.offer(Method::HEAD, None, PREFLIGHT_FOR.min(self.left())).await
+        self.offer(Method::HEAD, None, PREFLIGHT_FOR.min(self.left()))
+            .await
     }
 
     /// Delivers the outcome.
@@ -69,7 +74,9 @@ impl Delivery {
     }
 
     fn left(&self) -> Duration {
-        self.ends.saturating_duration_since(Instant::now()).max(Duration::from_secs(5))
+        self.ends
+            .saturating_duration_since(Instant::now())
+            .max(Duration::from_secs(5))
     }
 
     async fn offer(&self, method: Method, body: Option<Vec<u8>>, patience: Duration) -> Result<(), Failure> {
@@ -101,14 +108,26 @@ impl Delivery {
         }
         let answer = request.send().await.map_err(|error| {
             // The error's own text may hold the URL, which holds nothing secret; its cause says what happened.
-            let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-            failure("receiver_unreachable", FailureClass::Transient, format!("the result receiver cannot be reached: {cause}"))
+            let cause = std::error::Error::source(&error)
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            failure(
+                "receiver_unreachable",
+                FailureClass::Transient,
+                format!("the result receiver cannot be reached: {cause}"),
+            )
         })?;
         let status = answer.status();
         if status.is_success() {
             return Ok(());
         }
-        let said: String = answer.text().await.unwrap_or_default().chars().take(256).collect();
+        let said: String = answer
+            .text()
+            .await
+            .unwrap_or_default()
+            .chars()
+            .take(256)
+            .collect();
         let transient = matches!(
             status,
             StatusCode::REQUEST_TIMEOUT
@@ -118,8 +137,16 @@ impl Delivery {
                 | StatusCode::SERVICE_UNAVAILABLE
                 | StatusCode::GATEWAY_TIMEOUT
         );
-        let class = if transient { FailureClass::Transient } else { FailureClass::Refused };
-        Err(failure("result_refused", class, format!("the result receiver answered {}: {said}", status.as_u16())))
+        let class = if transient {
+            FailureClass::Transient
+        } else {
+            FailureClass::Refused
+        };
+        Err(failure(
+            "result_refused",
+            class,
+            format!("the result receiver answered {}: {said}", status.as_u16()),
+        ))
     }
 }
 

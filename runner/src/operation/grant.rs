@@ -22,7 +22,8 @@ pub(super) fn check(directory: &Path, resource: &str) -> Result<(), Failure> {
     if text.lines().any(|line| line.trim() == resource) {
         return Ok(());
     }
-    let message = format!("the database Secret's key {GRANT} does not list {resource:?}; its owner must add it");
+    let message =
+        format!("the database Secret's key {GRANT} does not list {resource:?}; its owner must add it");
     Err(failure("not_granted", FailureClass::Refused, message))
 }
 

@@ -34,7 +34,9 @@ pub(crate) enum Part {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example (in an operation Pod):\n  ptah-runner operation --request /ptah/request/request.json")]
+#[command(
+    after_help = "Example (in an operation Pod):\n  ptah-runner operation --request /ptah/request/request.json"
+)]
 pub(crate) struct Arguments {
     /// The request document.
     #[arg(long, value_name = "FILE")]
@@ -47,10 +49,20 @@ pub(crate) struct Arguments {
 /// Runs one container of an operation Pod.
 pub(crate) async fn run(arguments: Arguments, stop: CancellationToken) -> ExitCode {
     let ended = async {
-        let bytes = std::fs::read(&arguments.request)
-            .map_err(|error| failure("invalid_request", FailureClass::Internal, format!("the request cannot be read: {error}")))?;
-        let request = Request::from_bytes(&bytes)
-            .map_err(|error| failure("runner_protocol_mismatch", FailureClass::Internal, error.to_string()))?;
+        let bytes = std::fs::read(&arguments.request).map_err(|error| {
+            failure(
+                "invalid_request",
+                FailureClass::Internal,
+                format!("the request cannot be read: {error}"),
+            )
+        })?;
+        let request = Request::from_bytes(&bytes).map_err(|error| {
+            failure(
+                "runner_protocol_mismatch",
+                FailureClass::Internal,
+                error.to_string(),
+            )
+        })?;
         match arguments.step {
             Part::Snapshot => snapshot::run(&request),
             Part::Main => main(request, stop).await,
@@ -81,8 +93,9 @@ async fn main(request: Request, stop: CancellationToken) -> Result<(), Failure> 
 }
 
 async fn perform(request: &Request, delivery: &Delivery, deadline: &Deadline) -> Outcome {
-    let reached = grant::check(Path::new(paths::DATABASE_DIR), &request.identity.name)
-        .and_then(|()| Target::from_directory(Path::new(paths::DATABASE_DIR)).map_err(|error| error.to_failure()));
+    let reached = grant::check(Path::new(paths::DATABASE_DIR), &request.identity.name).and_then(|()| {
+        Target::from_directory(Path::new(paths::DATABASE_DIR)).map_err(|error| error.to_failure())
+    });
     let target = match reached {
         Ok(target) => target,
         Err(failed) => return outcome::failed(request, failed),
@@ -96,7 +109,10 @@ async fn perform(request: &Request, delivery: &Delivery, deadline: &Deadline) ->
 
 /// A short diagnosis for whoever looks at the Pod.
 fn leave_message(failed: &Failure) {
-    let text: String = format!("{}: {}", failed.code, failed.message).chars().take(1024).collect();
+    let text: String = format!("{}: {}", failed.code, failed.message)
+        .chars()
+        .take(1024)
+        .collect();
     // Outside a Pod there is no such file, and nothing depends on it inside.
     let _ = std::fs::OpenOptions::new()
         .write(true)
@@ -105,5 +121,12 @@ fn leave_message(failed: &Failure) {
 }
 
 pub(crate) fn failure(code: &str, class: FailureClass, message: impl Into<String>) -> Failure {
-    Failure { code: code.to_owned(), class, message: message.into(), object: None, sqlstate: None, statement: None }
+    Failure {
+        code: code.to_owned(),
+        class,
+        message: message.into(),
+        object: None,
+        sqlstate: None,
+        statement: None,
+    }
 }

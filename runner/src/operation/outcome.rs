@@ -2,7 +2,9 @@
 
 use ptah_contract::failure::Failure;
 use ptah_contract::plan_document::POSTGRES;
-use ptah_contract::protocol::{Operation, Outcome, PROTOCOL_VERSION, Request, Step, StepFailure, TargetReading};
+use ptah_contract::protocol::{
+    Operation, Outcome, PROTOCOL_VERSION, Request, Step, StepFailure, TargetReading,
+};
 use ptah_engine::{Observation, Target};
 
 /// Nothing yet.
@@ -26,7 +28,10 @@ pub(super) fn failed(request: &Request, failure: Failure) -> Outcome {
         Operation::Plan => Step::Plan,
         Operation::Apply => Step::Apply,
     };
-    Outcome { failure: Some(StepFailure { step, failure }), ..empty(request) }
+    Outcome {
+        failure: Some(StepFailure { step, failure }),
+        ..empty(request)
+    }
 }
 
 /// The database that was reached.

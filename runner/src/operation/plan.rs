@@ -24,7 +24,11 @@ async fn planned(request: &Request, target: &Target, deadline: &Deadline) -> pta
     let scratch = read::scratch(request, target, deadline).await?;
     let desired = Path::new(paths::CONTENT_DIR);
     let planned = ptah_engine::plan(target, desired, &scratch, &request.policy, deadline).await?;
-    let refused = planned.refusals.iter().map(ptah_engine::Refusal::to_error).find(|error| error.kind() != Code::DestructiveNotAllowed);
+    let refused = planned
+        .refusals
+        .iter()
+        .map(ptah_engine::Refusal::to_error)
+        .find(|error| error.kind() != Code::DestructiveNotAllowed);
     match refused {
         Some(error) => Err(error),
         None => Ok(planned),
@@ -34,7 +38,11 @@ async fn planned(request: &Request, target: &Target, deadline: &Deadline) -> pta
 fn report(planned: Planned) -> PlanReport {
     let changes = !planned.no_change;
     PlanReport {
-        result: if changes { PlanResult::Changes } else { PlanResult::NoChanges },
+        result: if changes {
+            PlanResult::Changes
+        } else {
+            PlanResult::NoChanges
+        },
         actual_state_fingerprint: planned.plan.from_fingerprint,
         desired_state_fingerprint: planned.plan.to_fingerprint,
         scope: planned.plan.scope.clone(),

@@ -26,7 +26,11 @@ async fn reading(
     deadline: &Deadline,
 ) -> ptah_engine::Result<(Observation, ObserveReport)> {
     let policy = &request.policy;
-    if let Some(last) = request.last.as_ref().filter(|last| Some(last.content_digest) == request.content_digest) {
+    if let Some(last) = request
+        .last
+        .as_ref()
+        .filter(|last| Some(last.content_digest) == request.content_digest)
+    {
         let observation = observe(target, &Scope::exactly(last.scope.clone()), policy, deadline).await?;
         if observation.fingerprint == last.observed_fingerprint {
             let report = ObserveReport {
@@ -53,8 +57,15 @@ async fn reading(
 }
 
 /// The scratch server of the target's major version, from the sidecar.
-pub(super) async fn scratch(request: &Request, target: &Target, deadline: &Deadline) -> ptah_engine::Result<Scratch> {
+pub(super) async fn scratch(
+    request: &Request,
+    target: &Target,
+    deadline: &Deadline,
+) -> ptah_engine::Result<Scratch> {
     let nothing = Scope::exactly(Vec::new());
-    let major = observe(target, &nothing, &request.policy, deadline).await?.server.major;
+    let major = observe(target, &nothing, &request.policy, deadline)
+        .await?
+        .server
+        .major;
     Scratch::sidecar(Path::new(paths::SCRATCH_DIR), major, deadline).await
 }

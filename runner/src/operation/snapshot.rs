@@ -9,9 +9,17 @@ use super::failure;
 
 pub(super) fn run(request: &Request) -> Result<(), Failure> {
     let Some(wanted) = request.content_digest else {
-        return Err(failure("invalid_request", FailureClass::Internal, "the request names no content"));
+        return Err(failure(
+            "invalid_request",
+            FailureClass::Internal,
+            "the request names no content",
+        ));
     };
-    ptah_resolver::snapshot::copy_checked(Path::new(paths::SNAPSHOT_DIR), wanted, Path::new(paths::CONTENT_DIR))
-        .map(|_| ())
-        .map_err(|error| error.to_failure())
+    ptah_resolver::snapshot::copy_checked(
+        Path::new(paths::SNAPSHOT_DIR),
+        wanted,
+        Path::new(paths::CONTENT_DIR),
+    )
+    .map(|_| ())
+    .map_err(|error| error.to_failure())
 }

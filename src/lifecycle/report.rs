@@ -1,0 +1,124 @@
+//! How verdicts read: conditions and messages that say what to do next.
+
+use ptah_api::conditions::{reasons, types};
+use ptah_api::effective::Effective;
+use ptah_api::{Phase, SourceStatus};
+use ptah_contract::failure::{Failure, FailureClass};
+use ptah_contract::protocol::Step as OperationStep;
+
+use super::evidence::ResolvedSource;
+use super::pass::Pass;
+use super::step::Step;
+
+/// A failure as one line: what, where, and who can end it.
+pub(super) fn sentence(failure: &Failure) -> String {
+    let mut text = format!("{}: {}", failure.code, failure.message);
+    if let Some(object) = failure
+        .object
+        .as_ref()
+        .filter(|object| !failure.message.contains(object.as_str()))
+    {
+        text.push_str(&format!(" ({object})"));
+    }
+    if let Some(statement) = failure.statement {
+        text.push_str(&format!(", at statement {statement}"));
+    }
+    if let Some(sqlstate) = &failure.sqlstate {
+        text.push_str(&format!(", SQLSTATE {sqlstate}"));
+    }
+    text.push_str(match failure.class {
+        FailureClass::Transient => "; it may pass by itself and is tried again",
+        FailureClass::Input => "; it needs an edit",
+        FailureClass::Refused => "; a rule refuses it",
+        FailureClass::Attention => "; a person must look",
+        FailureClass::Internal => "; this is a defect of the operator, please report it",
+    });
+    text
+}
+
+/// The source was read.
+pub(super) fn snapshot_taken(pass: &mut Pass<'_>, source: &ResolvedSource) {
+    pass.set(
+        types::ARTIFACT_RESOLVED,
+        "True",
+        reasons::SNAPSHOT_TAKEN,
+        &format!(
+            "ConfigMap {}: {} files, {} bytes, content {}",
+            source.config_map.name, source.files, source.bytes, source.content_digest
+        ),
+    );
+}
+
+/// The source could not be read.
+pub(super) fn resolve_failed(
+    mut pass: Pass<'_>,
+    effective: &Effective,
+    reason: &'static str,
+    message: &str,
+) -> Step {
+    let known: Option<&SourceStatus> = pass.status.source.as_ref();
+    if known.is_some() && reason == reasons::RESOLVE_FAILED {
+        pass.set(
+            types::ARTIFACT_RESOLVED,
+            "Unknown",
+            reasons::REFRESH_FAILED,
+            message,
+        );
+        pass.set(
+            types::IN_SYNC,
+            "Unknown",
+            reasons::SOURCE_FRESHNESS_UNKNOWN,
+            message,
+        );
+    } else {
+        pass.set(types::ARTIFACT_RESOLVED, "False", reason, message);
+        pass.set(types::PLAN_READY, "False", reasons::SOURCE_UNRESOLVED, message);
+        pass.set(types::IN_SYNC, "Unknown", reasons::SOURCE_UNRESOLVED, message);
+    }
+    step_failed(pass, effective, OperationStep::Resolve, reason, message)
+}
+
+/// An attempt failed. The resource rests in `Failed` and starts over after the retry interval.
+pub(super) fn step_failed(
+    mut pass: Pass<'_>,
+    effective: &Effective,
+    step: OperationStep,
+    reason: &'static str,
+    message: &str,
+) -> Step {
+    let text = format!("{}: {message}", step.name());
+    pass.drop_claim();
+    let repeated = ptah_api::conditions::find(
+        &pass.schema.status.clone().unwrap_or_default().conditions,
+        types::RECONCILIATION_FAILED,
+    )
+    .is_some_and(|before| before.status == "True" && before.message == text);
+    pass.phase(Phase::Failed);
+    pass.failed(reason, &text);
+    if !repeated {
+        pass.emit(true, reasons::OPERATION_FAILED, text);
+    }
+    pass.finish_at(effective.failure_retry_interval.duration())
+}
+
+/// The database was reached, or not.
+pub(super) fn database_unreached(pass: &mut Pass<'_>, failure: &Failure) {
+    const CONNECTING: [&str; 8] = [
+        "authentication_failed",
+        "connection_refused",
+        "host_unreachable",
+        "name_not_resolved",
+        "connect_timeout",
+        "tls_failed",
+        "database_missing",
+        "connection_failed",
+    ];
+    if CONNECTING.contains(&failure.code.as_str()) {
+        pass.set(
+            types::DATABASE_REACHABLE,
+            "False",
+            reasons::OPERATION_FAILED,
+            &sentence(failure),
+        );
+    }
+}

@@ -1,0 +1,244 @@
+//! The order of one pass over a schema.
+//!
+//! What is owed comes first (a Lease to give back), then what is in flight, then what must be proven, then whether
+//! the resource may do anything at all, and only then its cycle: resolve, observe, plan, approve, apply, prove.
+
+use jiff::Timestamp;
+use ptah_api::conditions::{reasons, types};
+use ptah_api::effective::{Effective, realm_of};
+use ptah_api::{ExecutionBindingStatus, OperationType, Phase, PtahSchema, names};
+use ptah_contract::digest::Digest;
+use ptah_contract::realm::Engine;
+
+use super::evidence::Evidence;
+use super::pass::Pass;
+use super::step::{Effect, Requeue, Step};
+use super::{claim, cycle, proof, supervise};
+
+/// The next step of a schema.
+#[must_use]
+pub fn next(schema: &PtahSchema, evidence: &Evidence, now: Timestamp) -> Step {
+    let mut pass = Pass::new(schema, evidence, now);
+    if let Some(release) = pass.status.pending_lock_release.take() {
+        pass.before.push(Effect::ReleaseLease(super::step::LeaseClaim {
+            coordination_digest: release.coordination_digest,
+            operation_id: release.operation_id,
+            epoch: Some(release.lease_epoch),
+            duration_seconds: release.lease_duration_seconds,
+        }));
+        return pass.finish(Requeue::Now);
+    }
+    if schema.metadata.deletion_timestamp.is_some() {
+        return supervise::deletion(pass);
+    }
+    let effective = match Effective::of(schema) {
+        Ok(effective) => effective,
+        Err(error) => return configuration_error(pass, &format!("{error}: {}", error.source)),
+    };
+    let effective_status = effective.to_status();
+    let Some(engine) = Engine::from_name(&schema.spec.target.engine) else {
+        return idle_only(pass, &effective, |pass| {
+            unsupported_engine(pass, "no engine of that name exists")
+        });
+    };
+    let Some(coordination) = realm_of(schema) else {
+        return configuration_error(
+            pass,
+            "spec.target: name exactly one of coordinationKey and realmRef",
+        );
+    };
+    if evidence.components.runner_image.is_none() {
+        return idle_only(pass, &effective, |pass| {
+            unsupported_engine(
+                pass,
+                &format!("this installation has no runner for {}", engine.name()),
+            )
+        });
+    }
+    bind_execution(&mut pass);
+    pass.status.effective = Some(effective_status);
+    if pass.status.active_operation.is_some() {
+        return supervise::live_claim(pass, &effective, coordination);
+    }
+    if pass.status.pending_observation.is_some() {
+        return proof::owed(pass, &effective, coordination);
+    }
+    if pass.has_finalizer() {
+        pass.before.push(Effect::RemoveFinalizer);
+    }
+    idle(pass, &effective, coordination)
+}
+
+/// A resource with nothing in flight and nothing owed.
+pub(super) fn idle(mut pass: Pass<'_>, effective: &Effective, coordination: Digest) -> Step {
+    if let Some(step) = refused_at_the_gate(&mut pass, effective) {
+        return step;
+    }
+    pass.set(
+        types::ENGINE_SUPPORTED,
+        "True",
+        reasons::SUPPORTED_ENGINE,
+        "the engine is supported",
+    );
+    cycle::run(pass, effective, coordination)
+}
+
+/// Whether the resource may start anything: suspension, realm grants, the realm's census.
+fn refused_at_the_gate(pass: &mut Pass<'_>, effective: &Effective) -> Option<Step> {
+    if pass.schema.is_suspended() {
+        pass.phase_from_pending(Phase::Suspended);
+        pass.set(
+            types::SUSPENDED,
+            "True",
+            reasons::REQUESTED,
+            "spec.suspend is set; set it to false to go on",
+        );
+        pass.rest(types::READY, "False", reasons::SUSPENDED, "suspended");
+        pass.status.next_reconciliation_time = None;
+        return Some(pass.take().finish(Requeue::OnChange));
+    }
+    if pass.status.phase == Some(Phase::Suspended) {
+        pass.phase(Phase::Pending);
+    }
+    pass.clear(types::SUSPENDED);
+    if pass.schema.spec.target.realm_ref.is_some() {
+        let message = "spec.target.realmRef: no PtahRealm admits this namespace; use coordinationKey for a database of \
+                       one namespace";
+        return Some(blocked_realm(
+            pass.take(),
+            effective,
+            reasons::REALM_NOT_AUTHORIZED,
+            message,
+        ));
+    }
+    let shared = pass.schema.spec.target.shared_realm.unwrap_or(false);
+    let claimants = &pass.evidence.claimants;
+    if claimants.is_empty() || (shared && claimants.iter().all(|claimant| claimant.shared)) {
+        return None;
+    }
+    let others: Vec<&str> = claimants
+        .iter()
+        .map(|claimant| claimant.name.as_str())
+        .take(5)
+        .collect();
+    let message = format!(
+        "spec.target.coordinationKey is also claimed by {}; give each database its own key, or set sharedRealm: true on \
+         every resource that manages a part of it",
+        others.join(", ")
+    );
+    Some(blocked_realm(
+        pass.take(),
+        effective,
+        reasons::REALM_CONFLICT,
+        &message,
+    ))
+}
+
+fn blocked_realm(mut pass: Pass<'_>, effective: &Effective, reason: &'static str, message: &str) -> Step {
+    let wait = effective
+        .interval
+        .duration()
+        .min(std::time::Duration::from_secs(60));
+    pass.phase_from_pending(Phase::Blocked);
+    pass.blocked(reason, message);
+    pass.finish_at(wait)
+}
+
+/// Something that only matters once nothing is in flight: what runs is watched to its end first.
+fn idle_only(pass: Pass<'_>, effective: &Effective, refuse: impl FnOnce(Pass<'_>) -> Step) -> Step {
+    match realm_of(pass.schema) {
+        Some(coordination) if pass.status.active_operation.is_some() => {
+            supervise::live_claim(pass, effective, coordination)
+        }
+        _ => refuse(pass),
+    }
+}
+
+fn unsupported_engine(mut pass: Pass<'_>, why: &str) -> Step {
+    let engine = pass.schema.spec.target.engine.clone();
+    let message = format!("spec.target.engine {engine:?}: {why}; PostgreSQL is supported");
+    pass.phase_from_pending(Phase::Blocked);
+    pass.set(
+        types::ENGINE_SUPPORTED,
+        "False",
+        reasons::UNSUPPORTED_ENGINE,
+        &message,
+    );
+    pass.blocked(reasons::UNSUPPORTED_ENGINE, &message);
+    pass.status.next_reconciliation_time = None;
+    pass.finish(Requeue::OnChange)
+}
+
+fn configuration_error(mut pass: Pass<'_>, message: &str) -> Step {
+    if pass.status.active_operation.is_none() {
+        pass.phase_from_pending(Phase::Failed);
+        pass.failed(reasons::CONFIGURATION_ERROR, message);
+    }
+    pass.finish(Requeue::OnChange)
+}
+
+/// Records the components that a plan would run with. A change of one is a new epoch: it retires the plan and drops
+/// whatever has not been dispatched. A dispatched Apply and its proof go on under the epoch that they began with.
+fn bind_execution(pass: &mut Pass<'_>) {
+    let components = &pass.evidence.components;
+    let fresh = ExecutionBindingStatus {
+        epoch: format!("v1-{}", pass.evidence.nonce),
+        controller_state_version: components.controller_state_version,
+        ptah_version: components.engine_version.clone(),
+        executor_image: components.runner_image.clone().unwrap_or_default(),
+        runner_protocol_version: components.protocol_version,
+    };
+    let Some(bound) = &pass.status.execution_binding else {
+        pass.status.execution_binding = Some(fresh);
+        return;
+    };
+    let same = ExecutionBindingStatus {
+        epoch: fresh.epoch.clone(),
+        ..bound.clone()
+    } == fresh;
+    let may_have_written =
+        pass.status.pending_observation.is_some()
+            || pass.status.active_operation.as_ref().is_some_and(|operation| {
+                operation.kind == OperationType::Apply && operation.dispatch_started
+            });
+    if same || may_have_written {
+        return;
+    }
+    pass.status.execution_binding = Some(fresh);
+    pass.retire_plan();
+    pass.drop_claim();
+    pass.status.proven = None;
+    pass.phase(Phase::Pending);
+    pass.set(
+        types::PLAN_READY,
+        "Unknown",
+        reasons::EXECUTION_BINDING_CHANGED,
+        "the components that run operations changed; everything is read and planned again",
+    );
+}
+
+impl Pass<'_> {
+    pub(super) fn has_finalizer(&self) -> bool {
+        self.schema
+            .metadata
+            .finalizers
+            .iter()
+            .flatten()
+            .any(|finalizer| finalizer == names::FINALIZER)
+    }
+
+    /// Takes the claim away. A Lease that it may hold is owed from this very write on.
+    pub(super) fn drop_claim(&mut self) {
+        if let Some(operation) = self.status.active_operation.take()
+            && let Some(lease) = claim::lease(&operation)
+            && let Some(epoch) = lease.epoch.or_else(|| self.held_epoch())
+        {
+            self.owe_release(
+                lease.coordination_digest,
+                &lease.operation_id,
+                &epoch,
+                lease.duration_seconds,
+            );
+        }
+    }
+}

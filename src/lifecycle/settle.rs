@@ -1,0 +1,650 @@
+//! What a delivered result makes of the status.
+
+use std::time::Duration;
+
+use ptah_api::conditions::{reasons, types};
+use ptah_api::effective::Effective;
+use ptah_api::{
+    ActiveOperation, ApplyOutcome, CurrentPlanStatus, DriftFindingStatus, FailedApplies, OperationType,
+    PendingObservation, Phase, ProvenStatus, TargetStatus,
+};
+use ptah_contract::digest::Digest;
+use ptah_contract::policy::SchemaPolicy;
+use ptah_contract::protocol::{
+    ApplyReport, ObserveReport, Outcome, PlanReport, PlanResult, Step as OperationStep, StepFailure,
+    TargetReading,
+};
+
+use super::claim::NewClaim;
+use super::evidence::PlanEvidence;
+use super::pass::Pass;
+use super::publication::{self, Publication};
+use super::step::{Effect, Requeue, Step};
+use super::{approval, claim, cycle, proof, report};
+
+/// A complete, checked outcome of the live claim.
+pub(super) fn delivered(
+    mut pass: Pass<'_>,
+    effective: &Effective,
+    coordination: Digest,
+    operation: &ActiveOperation,
+    outcome: &Outcome,
+) -> Step {
+    if let Some(failure) = outcome.failure.clone().filter(|_| outcome.apply.is_none()) {
+        return step_failed(pass, effective, operation, &failure);
+    }
+    match operation.kind {
+        OperationType::Observe => {
+            let (Some(reading), Some(target)) = (&outcome.observe, &outcome.target) else {
+                return pass.finish(Requeue::OnChange);
+            };
+            observed(pass, effective, coordination, operation, reading, target)
+        }
+        OperationType::Plan => {
+            let (Some(plan), Some(target)) = (&outcome.plan, &outcome.target) else {
+                return pass.finish(Requeue::OnChange);
+            };
+            if operation.proof {
+                return proof::settled(pass, effective, operation, outcome, plan, target);
+            }
+            if pass
+                .status
+                .target
+                .as_ref()
+                .is_none_or(|seen| seen.identity_digest != target.identity_digest)
+            {
+                pass.before.push(Effect::SetJobTtl {
+                    name: operation.job_name.clone(),
+                });
+                pass.drop_claim();
+                pass.set(
+                    types::PLAN_READY,
+                    "False",
+                    reasons::STALE_OBSERVATION,
+                    "the Secret led to another database than the reading; it is read again",
+                );
+                return observe_again(pass, effective, coordination);
+            }
+            planned(pass, effective, operation, outcome, plan, target)
+        }
+        OperationType::Apply => match &outcome.apply {
+            Some(report) => applied(pass, effective, operation, report),
+            None => apply_unknown(pass, operation, "its result says nothing about the run"),
+        },
+    }
+}
+
+/// A step failed with a reason.
+fn step_failed(
+    mut pass: Pass<'_>,
+    effective: &Effective,
+    operation: &ActiveOperation,
+    failed: &StepFailure,
+) -> Step {
+    let message = report::sentence(&failed.failure);
+    report::database_unreached(&mut pass, &failed.failure);
+    pass.before.push(Effect::SetJobTtl {
+        name: operation.job_name.clone(),
+    });
+    if operation.proof {
+        return proof_failed(pass, effective, &message);
+    }
+    if operation.kind == OperationType::Apply {
+        // The runner reports a failure without a run only when it sent no statement.
+        return apply_failed(pass, effective, &message);
+    }
+    if failed.failure.code == "unsupported_server_version" || failed.failure.code == "unsupported_engine" {
+        pass.drop_claim();
+        pass.phase_from_pending(Phase::Blocked);
+        pass.set(
+            types::ENGINE_SUPPORTED,
+            "False",
+            reasons::UNSUPPORTED_ENGINE,
+            &message,
+        );
+        pass.blocked(reasons::UNSUPPORTED_ENGINE, &message);
+        return pass.finish_at(effective.interval.duration());
+    }
+    if operation.kind == OperationType::Plan && failed.failure.code == "protected_table" {
+        pass.drop_claim();
+        pass.retire_plan();
+        pass.phase(Phase::Blocked);
+        let message = format!(
+            "{message}; change the desired state, or take the table out of spec.policy.protectedTables"
+        );
+        for kind in [types::PLAN_READY, types::IN_SYNC] {
+            pass.set(kind, "False", reasons::PROTECTED_TABLE, &message);
+        }
+        pass.blocked(reasons::PROTECTED_TABLE, &message);
+        pass.emit(true, reasons::PROTECTED_TABLE, message);
+        return pass.finish_at(effective.interval.duration());
+    }
+    report::step_failed(pass, effective, failed.step, reasons::OPERATION_FAILED, &message)
+}
+
+/// A reading was delivered: a steady one ends the refresh, any other is followed by planning.
+fn observed(
+    mut pass: Pass<'_>,
+    effective: &Effective,
+    coordination: Digest,
+    operation: &ActiveOperation,
+    reading: &ObserveReport,
+    target: &TargetReading,
+) -> Step {
+    pass.before.push(Effect::SetJobTtl {
+        name: operation.job_name.clone(),
+    });
+    pass.set(
+        types::DATABASE_REACHABLE,
+        "True",
+        reasons::OBSERVED,
+        &format!("server version {}", target.server_version),
+    );
+    let stands = pass.status.proven.as_ref().is_some_and(|proven| {
+        reading.steady
+            && operation.refresh
+            && proven.observed_fingerprint == reading.fingerprint
+            && proven.target_identity_digest == target.identity_digest
+    });
+    if stands {
+        pass.status.active_operation = None;
+        pass.phase(Phase::Planning);
+        pass.phase(Phase::InSync);
+        pass.status.last_successful_reconciliation = Some(pass.time());
+        return pass.finish_at(effective.interval.duration());
+    }
+    take_reading(&mut pass, operation, reading, target);
+    pass.phase(Phase::Planning);
+    pass.status.active_operation = None;
+    claim_plan(pass, effective, coordination)
+}
+
+/// Claims planning. Its Lease is taken before anything is created.
+fn claim_plan(mut pass: Pass<'_>, effective: &Effective, coordination: Digest) -> Step {
+    let operation = NewClaim {
+        schema: pass.schema,
+        status: &pass.status,
+        effective,
+        coordination,
+        nonce: &pass.evidence.nonce,
+        now: pass.now,
+    }
+    .make(OperationType::Plan, false, false);
+    pass.status.active_operation = Some(operation);
+    pass.status.last_attempt_time = Some(pass.time());
+    pass.working("a plan is being made and proven");
+    pass.finish(Requeue::Now)
+}
+
+/// The reading cannot be planned on: read again. `Planning` to `Observing` is an arrow of its own.
+pub(super) fn observe_again(mut pass: Pass<'_>, effective: &Effective, coordination: Digest) -> Step {
+    pass.retire_plan();
+    pass.phase(Phase::Observing);
+    if pass.status.pending_lock_release.is_some() {
+        // The Lease goes first; the pass after that starts the cycle from the source.
+        return pass.finish(Requeue::Now);
+    }
+    cycle::begin(pass, effective, coordination)
+}
+
+fn take_reading(
+    pass: &mut Pass<'_>,
+    operation: &ActiveOperation,
+    reading: &ObserveReport,
+    target: &TargetReading,
+) {
+    let drift = reading.drift.as_ref();
+    let before = pass.status.target.take();
+    pass.status.target = Some(TargetStatus {
+        engine: pass.schema.spec.target.engine.clone(),
+        coordination_digest: operation.coordination_digest,
+        identity_digest: target.identity_digest,
+        server_identity: target.server_identity,
+        server_version: target.server_version.clone(),
+        observed_fingerprint: reading.fingerprint,
+        dialect: target.dialect.clone(),
+        drift_report_digest: drift
+            .map(|drift| drift.digest)
+            .or(before.and_then(|b| b.drift_report_digest)),
+        last_observed_at: pass.time(),
+        highest_drift_severity: drift
+            .and_then(|drift| drift.highest_severity)
+            .map(|severity| severity.word().to_owned()),
+        drift_finding_count: drift.map_or(0, |drift| i32::try_from(drift.total).unwrap_or(i32::MAX)),
+        drift_findings: drift
+            .map(|drift| {
+                drift
+                    .findings
+                    .iter()
+                    .map(|finding| DriftFindingStatus {
+                        category: finding.category.clone(),
+                        count: i32::try_from(finding.count).unwrap_or(i32::MAX),
+                        severity: finding.severity.word().to_owned(),
+                    })
+                    .collect()
+            })
+            .unwrap_or_default(),
+    });
+    let (status, message) = match drift {
+        Some(drift) if drift.total > 0 => (
+            "True",
+            format!("{} differences from the desired state", drift.total),
+        ),
+        Some(_) => ("False", "no difference from the desired state".to_owned()),
+        None => return,
+    };
+    pass.set(types::DRIFT_DETECTED, status, reasons::OBSERVED, &message);
+}
+
+/// A plan was delivered: no change converges, changes are published and judged.
+fn planned(
+    mut pass: Pass<'_>,
+    effective: &Effective,
+    operation: &ActiveOperation,
+    outcome: &Outcome,
+    plan: &PlanReport,
+    target: &TargetReading,
+) -> Step {
+    if plan.result == PlanResult::NoChanges {
+        pass.before.push(Effect::SetJobTtl {
+            name: operation.job_name.clone(),
+        });
+        pass.drop_claim();
+        pass.retire_plan();
+        return converged(
+            pass,
+            effective,
+            &effective.policy,
+            plan,
+            target,
+            reasons::SCOPED_CONVERGED,
+        );
+    }
+    publish(pass, effective, operation, outcome, &effective.policy.clone())
+}
+
+/// Stores the plan, and once it is stored whole, names it in status and judges it.
+pub(super) fn publish(
+    mut pass: Pass<'_>,
+    effective: &Effective,
+    operation: &ActiveOperation,
+    outcome: &Outcome,
+    policy: &SchemaPolicy,
+) -> Step {
+    let source = pass.status.source.clone();
+    let made = source
+        .as_ref()
+        .map_or(Err(publication::Error::Unbound("the source")), |source| {
+            publication::of(
+                pass.schema,
+                &pass.status,
+                source,
+                policy,
+                &pass.evidence.components,
+                outcome,
+            )
+        });
+    let publication = match made {
+        Ok(Some(publication)) => publication,
+        Ok(None) => return pass.finish(Requeue::OnChange),
+        Err(error) => {
+            pass.before.push(Effect::SetJobTtl {
+                name: operation.job_name.clone(),
+            });
+            let message = error.to_string();
+            if operation.proof {
+                return proof_failed(pass, effective, &message);
+            }
+            return report::step_failed(
+                pass,
+                effective,
+                OperationStep::Plan,
+                reasons::OPERATION_FAILED,
+                &message,
+            );
+        }
+    };
+    match pass.evidence.plan.clone() {
+        PlanEvidence::Stored {
+            uid,
+            fingerprint,
+            created_at,
+        } if fingerprint == publication.fingerprint => {
+            pass.before.push(Effect::SetJobTtl {
+                name: operation.job_name.clone(),
+            });
+            name_plan(&mut pass, &publication, uid, created_at);
+            if operation.proof {
+                proof::give_back(&mut pass);
+                pass.status.active_operation = None;
+            } else {
+                pass.drop_claim();
+            }
+            approval::judge(pass, effective)
+        }
+        PlanEvidence::Altered { message } => {
+            let message = format!(
+                "{message}; it is neither overwritten nor deleted: remove it, and the plan is stored anew"
+            );
+            pass.before.push(Effect::SetJobTtl {
+                name: operation.job_name.clone(),
+            });
+            if operation.proof {
+                return proof_failed(pass, effective, &message);
+            }
+            report::step_failed(
+                pass,
+                effective,
+                OperationStep::Plan,
+                reasons::OPERATION_FAILED,
+                &message,
+            )
+        }
+        PlanEvidence::NotRead | PlanEvidence::Missing | PlanEvidence::Stored { .. } => {
+            pass.before.push(Effect::PublishPlan(Box::new(publication)));
+            pass.finish(Requeue::Now)
+        }
+    }
+}
+
+fn name_plan(pass: &mut Pass<'_>, publication: &Publication, uid: String, created_at: jiff::Timestamp) {
+    let binding = &publication.binding;
+    let fresh = CurrentPlanStatus {
+        name: publication.name.clone(),
+        uid,
+        fingerprint: publication.fingerprint,
+        plan_digest: binding.plan_digest,
+        content_digest: binding.content_digest,
+        coordination_digest: binding.coordination_digest,
+        target_identity_digest: binding.target_identity_digest,
+        policy_fingerprint: binding.policy_fingerprint,
+        execution_binding_id: binding.execution_binding.epoch.clone(),
+        destructive: binding.destructive,
+        privilege_changes: binding.privilege_changes.clone(),
+        statement_count: i32::try_from(binding.statement_count).unwrap_or(i32::MAX),
+        size: i64::try_from(publication.document.len()).unwrap_or(i64::MAX),
+        chunks: i32::try_from(
+            publication
+                .document
+                .len()
+                .div_ceil(ptah_contract::plan_chunks::CHUNK_BYTES),
+        )
+        .unwrap_or(i32::MAX),
+        created_at: k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(created_at),
+        approval: None,
+    };
+    let same = pass
+        .status
+        .plan
+        .as_ref()
+        .is_some_and(|plan| plan.uid == fresh.uid && plan.fingerprint == fresh.fingerprint);
+    if !same {
+        pass.retire_plan();
+        pass.emit(
+            false,
+            "PlanPublished",
+            format!("plan {} with {} statements", fresh.name, fresh.statement_count),
+        );
+        pass.status.plan = Some(fresh);
+    }
+}
+
+/// A no-change plan: the authoritative word that the database is what is declared.
+pub(super) fn converged(
+    mut pass: Pass<'_>,
+    effective: &Effective,
+    policy: &SchemaPolicy,
+    plan: &PlanReport,
+    target: &TargetReading,
+    reason: &'static str,
+) -> Step {
+    pass.phase(Phase::InSync);
+    let now = pass.time();
+    pass.status.proven =
+        pass.status
+            .source
+            .as_ref()
+            .zip(policy.fingerprint().ok())
+            .map(|(source, fingerprint)| ProvenStatus {
+                source_uid: source
+                    .config_map
+                    .as_ref()
+                    .map(|map| map.uid.clone())
+                    .unwrap_or_default(),
+                content_digest: source.content_digest,
+                observed_fingerprint: plan.actual_state_fingerprint,
+                target_identity_digest: target.identity_digest,
+                policy_fingerprint: fingerprint,
+                execution_binding_id: pass
+                    .status
+                    .execution_binding
+                    .as_ref()
+                    .map(|binding| binding.epoch.clone())
+                    .unwrap_or_default(),
+                scope: plan.scope.clone(),
+                generation: pass.schema.generation(),
+                planned_at: now.clone(),
+            });
+    pass.status.failed_applies = None;
+    pass.status.last_successful_reconciliation = Some(now);
+    if let Some(seen) = &mut pass.status.target {
+        // What a plan compared under the managed scope outweighs the raw reading before it.
+        seen.observed_fingerprint = plan.actual_state_fingerprint;
+        seen.highest_drift_severity = None;
+        seen.drift_finding_count = 0;
+        seen.drift_findings.clear();
+    }
+    pass.set(
+        types::DRIFT_DETECTED,
+        "False",
+        reasons::OBSERVED,
+        "no difference from the desired state",
+    );
+    pass.set(
+        types::PLAN_READY,
+        "False",
+        reasons::NO_CHANGES,
+        "there is nothing to do",
+    );
+    pass.set(
+        types::APPROVAL_REQUIRED,
+        "False",
+        reasons::NOT_REQUIRED,
+        "there is nothing to approve",
+    );
+    pass.set(
+        types::IN_SYNC,
+        "True",
+        reason,
+        "a fresh plan, proven on a copy, finds no difference between the database and the desired state",
+    );
+    pass.set(types::RECONCILIATION_FAILED, "False", reasons::SUCCEEDED, "");
+    pass.rest(
+        types::READY,
+        "True",
+        reasons::IN_SYNC,
+        "the database is what is declared",
+    );
+    if pass.schema.status.as_ref().and_then(|status| status.phase) != Some(Phase::InSync) {
+        pass.emit(false, reasons::IN_SYNC, "the database is what is declared");
+    }
+    pass.finish_at(effective.interval.duration())
+}
+
+/// A run was reported.
+fn applied(pass: Pass<'_>, effective: &Effective, operation: &ActiveOperation, report: &ApplyReport) -> Step {
+    match report {
+        ApplyReport::Applied {
+            plan_digest,
+            statements,
+        } => {
+            let planned = pass
+                .status
+                .plan
+                .as_ref()
+                .map(|plan| (plan.plan_digest, plan.statement_count));
+            if planned != Some((*plan_digest, i32::try_from(*statements).unwrap_or(-1))) {
+                return apply_unknown(pass, operation, "its result names another plan");
+            }
+            owe_proof(
+                pass,
+                operation,
+                ApplyOutcome::ApplySucceeded,
+                reasons::JOB_COMPLETED,
+                "the Job ended; the result is being proven",
+            )
+        }
+        ApplyReport::NothingCommitted { failure } => {
+            let mut pass = pass;
+            pass.before.push(Effect::SetJobTtl {
+                name: operation.job_name.clone(),
+            });
+            let message = report::sentence(failure);
+            apply_failed(pass, effective, &message)
+        }
+        ApplyReport::Uncertain { failure, statements } => {
+            let message = format!(
+                "{}; {statements} statements are known to be committed",
+                report::sentence(failure)
+            );
+            apply_unknown(pass, operation, &message)
+        }
+    }
+}
+
+/// Known: nothing was committed. The approval stays spent, and the plan is made anew.
+fn apply_failed(mut pass: Pass<'_>, effective: &Effective, message: &str) -> Step {
+    if let Some(plan) = pass.status.plan.clone() {
+        let count = pass
+            .status
+            .failed_applies
+            .as_ref()
+            .filter(|failed| failed.plan_fingerprint == plan.fingerprint)
+            .map_or(1, |failed| failed.count.saturating_add(1));
+        let doubled = effective
+            .failure_retry_interval
+            .duration()
+            .saturating_mul(1 << count.clamp(0, 16));
+        let wait = doubled.min(effective.interval.duration());
+        pass.status.failed_applies = Some(FailedApplies {
+            plan_fingerprint: plan.fingerprint,
+            count,
+            not_before: k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(claim::after(pass.now, wait)),
+        });
+    }
+    let spent = pass
+        .status
+        .plan
+        .as_mut()
+        .and_then(|plan| plan.approval.take())
+        .is_some();
+    pass.set(types::APPLYING, "False", reasons::OPERATION_FAILED, message);
+    let message = if spent {
+        format!("{message}; nothing was committed; the approval is spent, the next plan needs another")
+    } else {
+        format!("{message}; nothing was committed")
+    };
+    report::step_failed(
+        pass,
+        effective,
+        OperationStep::Apply,
+        reasons::OPERATION_FAILED,
+        &message,
+    )
+}
+
+/// Nobody can say what ran. It is never run again: the database is asked.
+pub(super) fn apply_unknown(mut pass: Pass<'_>, operation: &ActiveOperation, why: &str) -> Step {
+    let message =
+        format!("the outcome of the run is not known: {why}; it is not repeated, the database is read");
+    pass.set(
+        types::RECONCILIATION_FAILED,
+        "True",
+        reasons::APPLY_OUTCOME_UNKNOWN,
+        &message,
+    );
+    pass.emit(true, reasons::APPLY_OUTCOME_UNKNOWN, message.clone());
+    owe_proof(
+        pass,
+        operation,
+        ApplyOutcome::OutcomeUnknown,
+        reasons::OUTCOME_UNKNOWN,
+        &message,
+    )
+}
+
+fn owe_proof(
+    mut pass: Pass<'_>,
+    operation: &ActiveOperation,
+    outcome: ApplyOutcome,
+    reason: &'static str,
+    message: &str,
+) -> Step {
+    pass.before.push(Effect::SetJobTtl {
+        name: operation.job_name.clone(),
+    });
+    pass.status.active_operation = None;
+    let effective = Effective::of(pass.schema)
+        .map(|effective| effective.policy)
+        .unwrap_or_default();
+    let (Some(plan), Some(source)) = (pass.status.plan.take(), pass.status.source.clone()) else {
+        // A claim of an Apply is made from both; without them there is nothing to prove against.
+        return pass.finish(Requeue::OnChange);
+    };
+    pass.status.pending_observation = Some(PendingObservation {
+        outcome,
+        apply_operation_id: operation.id.clone(),
+        apply_job_name: operation.job_name.clone(),
+        apply_generation: operation.generation,
+        observe_after: None,
+        plan,
+        source,
+        target: pass.schema.spec.target.clone(),
+        policy: effective,
+        lease_epoch: operation.lease_epoch.clone().unwrap_or_default(),
+        lease_duration_seconds: operation.lease_duration_seconds.unwrap_or(5),
+        attempts: 0,
+    });
+    pass.phase(Phase::VerifyingConvergence);
+    pass.set(types::APPLYING, "False", reason, message);
+    let ready = if outcome == ApplyOutcome::ApplySucceeded {
+        reasons::VERIFYING_CONVERGENCE
+    } else {
+        reasons::APPLY_OUTCOME_UNKNOWN
+    };
+    pass.set(
+        types::READY,
+        "Unknown",
+        ready,
+        "the result of the run is being proven",
+    );
+    pass.set(
+        types::RECONCILING,
+        "True",
+        ready,
+        "the result of the run is being proven",
+    );
+    pass.finish(Requeue::Now)
+}
+
+/// A proof could not be made; it is tried again soon, under the same Lease.
+pub(super) fn proof_failed(mut pass: Pass<'_>, effective: &Effective, message: &str) -> Step {
+    pass.status.active_operation = None;
+    if let Some(pending) = &mut pass.status.pending_observation {
+        pending.attempts = pending.attempts.saturating_add(1);
+        let wait = effective
+            .failure_retry_interval
+            .duration()
+            .min(Duration::from_secs(5));
+        pending.observe_after = Some(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(
+            claim::after(pass.now, wait),
+        ));
+    }
+    pass.set(
+        types::RECONCILIATION_FAILED,
+        "True",
+        reasons::OPERATION_FAILED,
+        &format!("the result of the run could not be proven yet: {message}"),
+    );
+    pass.finish(Requeue::After(Duration::from_secs(5)))
+}

@@ -1,0 +1,7 @@
+//! Scenarios: a small world carries steps out as the drivers do, and checks on every pass that only arrows of the
+//! diagram are taken.
+
+mod arrows;
+mod crash;
+mod scenarios;
+mod world;

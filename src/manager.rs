@@ -1,0 +1,100 @@
+//! A running manager: what every replica serves, and what the leader does.
+//!
+//! Every replica serves probes, metrics, the approval webhook and the result receiver. One replica, the leader, runs
+//! the controller and keeps the certificate. Losing the Lease ends the process: what it was about to do is decided
+//! anew by the next leader from what the API server holds.
+
+mod arguments;
+mod leader;
+mod serving;
+
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use kube::runtime::Controller;
+use kube::runtime::watcher;
+use kube::{Api, Client, Config};
+use ptah_api::PtahSchema;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::controller::{self, Context, Installation};
+use crate::realm::Leases;
+use crate::telemetry::{Metrics, Readiness};
+
+pub use arguments::Arguments;
+
+/// A silent API server must not hold a request for ever. Watches are renewed within this time as well.
+const READ_TIMEOUT: Duration = Duration::from_secs(295);
+
+/// Runs until SIGTERM, until leadership is lost, or until something that cannot be done without fails.
+///
+/// # Errors
+/// When the cluster cannot be reached, a port is taken, or leadership was lost.
+pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let mut config = Config::infer().await.context("no way to the API server")?;
+    config.read_timeout = Some(READ_TIMEOUT);
+    let client = Client::try_from(config).context("no way to the API server")?;
+    let stop = stop_on_signals()?;
+    let (metrics, readiness) = (Metrics::default(), Readiness::default());
+
+    serving::probes(&arguments, readiness.clone(), metrics.clone(), &stop);
+    let trust = Arc::new(RwLock::new(String::new()));
+    let serving = serving::Serving::start(&arguments, &client, Arc::clone(&trust), &stop).await?;
+    readiness.set();
+
+    let Some(leadership) = leader::elect(&arguments, &client, &stop).await? else {
+        return Ok(());
+    };
+    tracing::info!("leading");
+    let keep = tokio::spawn(serving.keep_certificate(client.clone(), stop.clone()));
+    let controller = Controller::new(Api::<PtahSchema>::all(client.clone()), watcher::Config::default());
+    let context = Arc::new(Context {
+        leases: Leases::new(client.clone(), arguments.coordination_namespace()),
+        schemas: controller.store(),
+        installation: installation(&arguments),
+        client,
+        trust,
+        metrics,
+    });
+    let work = controller::run(controller, context, stop.clone());
+    let lost = leadership.lost();
+    tokio::select! {
+        () = work => {}
+        () = lost => {
+            stop.cancel();
+            anyhow::bail!("leadership was lost");
+        }
+    }
+    keep.abort();
+    leadership.resign().await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+fn installation(arguments: &Arguments) -> Installation {
+    Installation {
+        controller_image: arguments.controller_image.clone(),
+        controller_revision: arguments.controller_revision.clone(),
+        runner_image_postgresql: arguments.runner_image_postgresql.clone(),
+        runner_image_mysql: arguments.runner_image_mysql.clone(),
+        results_endpoint: format!(
+            "https://{}.{}.svc",
+            arguments.results_service, arguments.namespace
+        ),
+    }
+}
+
+fn stop_on_signals() -> anyhow::Result<CancellationToken> {
+    let stop = CancellationToken::new();
+    for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
+        let mut stream = signal(kind).context("signals cannot be handled")?;
+        let stop = stop.clone();
+        tokio::spawn(async move {
+            stream.recv().await;
+            stop.cancel();
+        });
+    }
+    Ok(stop)
+}

@@ -1,0 +1,152 @@
+//! The ports of a replica, and the certificate that two of them serve.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use axum::Router;
+use axum_server::Handle;
+use axum_server::tls_rustls::RustlsConfig;
+use jiff::Timestamp;
+use kube::Client;
+use tokio_util::sync::CancellationToken;
+
+use super::Arguments;
+use crate::admission::{self, certificate};
+use crate::operation::receiver;
+use crate::telemetry::{self, Metrics, Readiness};
+
+/// How often the certificate is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(60);
+/// How long requests under way may take when the process stops.
+const DRAIN_FOR: Duration = Duration::from_secs(20);
+
+/// What a replica serves over TLS.
+pub(super) struct Serving {
+    tls: RustlsConfig,
+    trust: Arc<RwLock<String>>,
+    arguments: Arguments,
+    names: Vec<String>,
+}
+
+/// Probes and metrics, in clear text.
+pub(super) fn probes(
+    arguments: &Arguments,
+    readiness: Readiness,
+    metrics: Metrics,
+    stop: &CancellationToken,
+) {
+    let router = telemetry::router(readiness, metrics);
+    for address in [arguments.health_bind, arguments.metrics_bind] {
+        let (router, stop) = (router.clone(), stop.clone());
+        tokio::spawn(async move {
+            let served = async {
+                let listener = tokio::net::TcpListener::bind(address).await?;
+                axum::serve(listener, router)
+                    .with_graceful_shutdown(stop.clone().cancelled_owned())
+                    .await
+            };
+            if let Err(error) = served.await {
+                tracing::error!(%address, %error, "cannot serve");
+                stop.cancel();
+            }
+        });
+    }
+}
+
+impl Serving {
+    /// Serves the webhook and the receiver with the certificate of this release, which is made where there is none.
+    pub(super) async fn start(
+        arguments: &Arguments,
+        client: &Client,
+        trust: Arc<RwLock<String>>,
+        stop: &CancellationToken,
+    ) -> anyhow::Result<Self> {
+        let names = certificate::names(
+            &arguments.namespace,
+            &[
+                arguments.webhook_service.as_str(),
+                arguments.results_service.as_str(),
+            ],
+        );
+        let secret = arguments.serving_secret.as_str();
+        let bundle = certificate::ensure(client, &arguments.namespace, secret, &names, Timestamp::now())
+            .await
+            .context("the serving certificate")?;
+        let tls = RustlsConfig::from_config(certificate::server_config(&bundle)?);
+        set(&trust, &bundle.ca_pem);
+        serve(
+            arguments.webhook_bind,
+            tls.clone(),
+            admission::router(client.clone()),
+            stop,
+        );
+        serve(
+            arguments.results_bind,
+            tls.clone(),
+            receiver::router(client.clone()),
+            stop,
+        );
+        Ok(Self {
+            tls,
+            trust,
+            arguments: arguments.clone(),
+            names,
+        })
+    }
+
+    /// The leader's part: rotates the certificate in time and keeps the webhook's trust equal to it.
+    pub(super) async fn keep_certificate(self, client: Client, stop: CancellationToken) {
+        loop {
+            if let Err(error) = self.refresh(&client).await {
+                tracing::warn!(error = %format!("{error:#}"), "the certificate could not be kept");
+            }
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+            }
+        }
+    }
+
+    async fn refresh(&self, client: &Client) -> anyhow::Result<()> {
+        let Arguments {
+            namespace,
+            serving_secret,
+            webhook_configuration,
+            ..
+        } = &self.arguments;
+        let bundle =
+            certificate::ensure(client, namespace, serving_secret, &self.names, Timestamp::now()).await?;
+        certificate::patch_ca_bundle(client, webhook_configuration, &bundle.ca_pem).await?;
+        set(&self.trust, &bundle.ca_pem);
+        self.tls.reload_from_config(certificate::server_config(&bundle)?);
+        Ok(())
+    }
+}
+
+fn set(trust: &RwLock<String>, pem: &str) {
+    pem.clone_into(&mut trust.write().unwrap_or_else(PoisonError::into_inner));
+}
+
+fn serve(address: SocketAddr, tls: RustlsConfig, router: Router, stop: &CancellationToken) {
+    let (handle, stop) = (Handle::new(), stop.clone());
+    let ending = handle.clone();
+    tokio::spawn({
+        let stop = stop.clone();
+        async move {
+            stop.cancelled().await;
+            ending.graceful_shutdown(Some(DRAIN_FOR));
+        }
+    });
+    tokio::spawn(async move {
+        let served = axum_server::bind_rustls(address, tls)
+            .handle(handle)
+            .serve(router.into_make_service())
+            .await;
+        if let Err(error) = served {
+            tracing::error!(%address, %error, "cannot serve");
+            stop.cancel();
+        }
+    });
+}
