@@ -5,11 +5,13 @@
 //! product's images there (`images`), and runs the tests (`test`). It needs Linux, and root for the node.
 
 pub mod cache;
+pub mod demo;
 pub mod generated;
 pub mod images;
 pub mod lint;
 pub mod node;
 pub mod progress;
 pub mod run;
+pub mod stage;
 pub mod test;
 pub mod workspace;

@@ -9,7 +9,7 @@ use xtask::cache::{base, debian, postgres, programs, rust_tools};
 use xtask::images::{self, Options, Profile};
 use xtask::node::Node;
 use xtask::test::{self, Group};
-use xtask::{lint, progress, run};
+use xtask::{demo, generated, lint, progress, run};
 
 /// What a developer and the build server run.
 #[derive(Parser)]
@@ -21,6 +21,23 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
+    /// The main job, as a user sees it: install, declare, read the plan, approve, converge; then edit, then drift.
+    Demo {
+        /// Approve without asking.
+        #[arg(long)]
+        yes: bool,
+        /// Leave everything running and say how to go on using it.
+        #[arg(long)]
+        keep: bool,
+        /// Use this context of your own kubeconfig in place of the test node (not tested by this project's CI).
+        #[arg(long, value_name = "NAME", requires = "image")]
+        context: Option<String>,
+        /// With --context: images by digest, as manager=…, runner-postgresql=…, test-postgresql=….
+        #[arg(long, value_name = "NAME=REFERENCE@DIGEST")]
+        image: Vec<String>,
+    },
+    /// Writes the CRDs into the chart, from the API's types.
+    Crds,
     /// Prepared things outside the work tree: programs, database servers, base image.
     Cache {
         /// What to do with them.
@@ -117,6 +134,11 @@ fn main() -> ExitCode {
 fn work(task: Task) -> Result<ExitCode> {
     let cache = Cache::open()?;
     match task {
+        Task::Demo { yes, keep, context, image } => {
+            let images = if context.is_some() { Some(images::Images::named(&image)?) } else { None };
+            demo::run(&cache, &demo::Options { yes, keep, context, images })?;
+        }
+        Task::Crds => generated::write()?,
         Task::Cache { what } => on_cache(&cache, what.unwrap_or(CacheTask::Prepare { only: None }))?,
         Task::Cluster { what } => on_cluster(&Node::of_environment(&cache)?, what)?,
         Task::Images { release, servers } => {

@@ -14,7 +14,7 @@ use ptah_contract::protocol::paths;
 const UID: i64 = 65_532;
 /// The uid of the scratch server: it can neither read the operation's files nor signal it.
 const SCRATCH_UID: i64 = 65_533;
-const RUNNER: &str = "/usr/local/bin/ptah-runner";
+const RUNNER: &str = "/usr/bin/ptah-runner";
 
 /// Security of the whole Pod.
 pub(super) fn pod_security() -> PodSecurityContext {

@@ -34,6 +34,23 @@ pub struct Images {
     pub test_postgresql: String,
 }
 
+impl Images {
+    /// Images that somebody else pushed: `manager=…`, `runner-postgresql=…`, `test-postgresql=…`, each by digest.
+    pub fn named(pairs: &[String]) -> Result<Self> {
+        let find = |name: &str| {
+            let found = pairs.iter().find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+            let reference = found.with_context(|| format!("--image {name}=<reference>@<digest> is missing"))?;
+            anyhow::ensure!(reference.contains("@sha256:"), "--image {name}: name it by digest");
+            Ok(reference.to_owned())
+        };
+        Ok(Self {
+            manager: find("manager")?,
+            runner_postgresql: find("runner-postgresql")?,
+            test_postgresql: find("test-postgresql")?,
+        })
+    }
+}
+
 /// How the images are made.
 #[derive(Debug, Clone)]
 pub struct Options {

@@ -1,0 +1,86 @@
+//! The main job, as a user sees it: install, declare, read the plan, approve, converge; then edit, then drift.
+
+mod story;
+
+use std::time::Instant;
+
+use anyhow::{Context as _, Result};
+
+use crate::cache::Cache;
+use crate::images::{self, Images};
+use crate::node::Node;
+use crate::stage::{self, Cluster, Database};
+use crate::{progress, run, workspace};
+
+/// What the demo may do.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Approve without asking.
+    pub yes: bool,
+    /// Leave everything running.
+    pub keep: bool,
+    /// Use this context of the user's kubeconfig in place of the test node.
+    pub context: Option<String>,
+    /// Images that the user's cluster can pull.
+    pub images: Option<Images>,
+}
+
+/// Runs the demo.
+pub fn run(cache: &Cache, options: &Options) -> Result<()> {
+    let began = Instant::now();
+    let (cluster, images) = place(cache, options)?;
+    progress::step("install the chart", || stage::install(&cluster, &images, &[]))?;
+    let plugin = progress::step("build the kubectl plugin", build_plugin)?;
+    let database = progress::step("start a PostgreSQL 17 with TLS", || {
+        Database::start(&cluster, "database", &images.test_postgresql)
+    })?;
+    let ended = story::tell(&cluster, &database, &plugin, options);
+    drop(database);
+    if options.keep {
+        println!("\nEverything goes on running. To look around:");
+        if let Cluster::Node(node) = &cluster {
+            println!("  export KUBECONFIG={}", node.kubeconfig()?.display());
+        }
+        println!("  kubectl -n application get ptahschema,ptahschemaplan,ptahschemaapproval");
+        println!("  kubectl -n application edit configmap application-schema");
+        println!("and to end it: cargo xtask cluster down");
+    } else {
+        progress::step("clean up", || clean_up(&cluster))?;
+    }
+    let report = ended?;
+    println!("\n{report}");
+    println!("converged three times; {} s in all", began.elapsed().as_secs());
+    Ok(())
+}
+
+/// The cluster, and images that it can pull.
+fn place(cache: &Cache, options: &Options) -> Result<(Cluster, Images)> {
+    if let Some(context) = &options.context {
+        let images = options.images.clone().context("name images that the cluster can pull, by digest: --image")?;
+        return Ok((Cluster::Context(context.clone()), images));
+    }
+    let node = Node::of_environment(cache)?;
+    node.up()?;
+    let images = images::build_and_push(cache, &node, &images::Options::default())?;
+    Ok((Cluster::Node(node), images))
+}
+
+/// `kubectl-ptah`, in a folder that goes in front of `PATH`.
+pub fn build_plugin() -> Result<std::path::PathBuf> {
+    run::quiet(
+        std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+            .current_dir(workspace::root())
+            .args(["build", "--quiet", "--package", "kubectl-ptah"]),
+    )?;
+    Ok(workspace::target_dir().join("debug"))
+}
+
+fn clean_up(cluster: &Cluster) -> Result<()> {
+    cluster.ask(&["delete", "ptahschema", "--all", "-n", "application", "--wait", "--timeout=120s", "--ignore-not-found"])?;
+    cluster.ask(&["delete", "namespace", "application", "database", "--wait=false", "--ignore-not-found"])?;
+    stage::uninstall(cluster)?;
+    if let Cluster::Node(node) = cluster {
+        node.down()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! Three rounds: from nothing, after an edit, after somebody changed the database by hand.
+
+use std::fmt::Write as _;
+use std::io::{BufRead as _, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+use super::Options;
+use crate::stage::{Cluster, Database};
+use crate::{run, workspace};
+
+const PATIENCE: Duration = Duration::from_secs(300);
+const NAMESPACE: &str = "application";
+
+struct Story<'a> {
+    cluster: &'a Cluster,
+    plugin: &'a Path,
+    options: &'a Options,
+    report: String,
+}
+
+/// Tells it; the returned text gives the seconds and Jobs of each round.
+pub(super) fn tell(cluster: &Cluster, database: &Database, plugin: &Path, options: &Options) -> Result<String> {
+    let mut story = Story { cluster, plugin, options, report: String::from("round                     seconds  Jobs\n") };
+    let url = database.create("shop")?;
+
+    story.round("from an empty database", "first", || {
+        cluster.restricted_namespace(NAMESPACE)?;
+        cluster.ask(&["delete", "secret", "application-database", "-n", NAMESPACE, "--ignore-not-found"])?;
+        show("kubectl -n application create secret generic application-database --from-literal=url='<database-url>'");
+        cluster.ask(&[
+            "-n", NAMESPACE, "create", "secret", "generic", "application-database", &format!("--from-literal=url={url}"),
+        ])?;
+        show("kubectl apply -f examples/ptahschema.yaml");
+        cluster.apply(&std::fs::read_to_string(workspace::root().join("examples/ptahschema.yaml"))?)
+    })?;
+    story.round("an edit of the ConfigMap", "edit", || {
+        let patch = r#"{"data":{"003-comments.sql":"ALTER TABLE customers ADD COLUMN name text NOT NULL DEFAULT '';\nCREATE VIEW big_orders AS SELECT id, total_cents FROM orders WHERE total_cents > 100000;\n"}}"#;
+        show(&format!("kubectl -n application patch configmap application-schema -p '{patch}'"));
+        cluster.ask(&["-n", NAMESPACE, "patch", "configmap", "application-schema", "-p", patch]).map(drop)
+    })?;
+    story.round("drift made by hand", "drift", || {
+        let sql = "ALTER TABLE orders ALTER COLUMN placed_at DROP DEFAULT; DROP INDEX orders_customer_id";
+        show(&format!("psql shop -c '{sql}'"));
+        database.sql("shop", sql)?;
+        // The next interval would find it; an edit that changes nothing else brings the reading forward.
+        let interval = r#"{"spec":{"interval":"11m"}}"#;
+        show(&format!("kubectl -n application patch ptahschema application --type=merge -p '{interval}'"));
+        cluster.ask(&["-n", NAMESPACE, "patch", "ptahschema", "application", "--type=merge", "-p", interval]).map(drop)
+    })?;
+    Ok(story.report)
+}
+
+fn show(command: &str) {
+    println!("\n$ {command}");
+}
+
+impl Story<'_> {
+    fn round(&mut self, name: &str, approval: &str, begin: impl FnOnce() -> Result<()>) -> Result<()> {
+        println!("\n=== {name}");
+        let (began, jobs) = (Instant::now(), self.jobs()?);
+        let before = self.schema()?.and_then(|schema| schema["status"]["plan"]["uid"].as_str().map(str::to_owned));
+        begin()?;
+        self.follow("AwaitingApproval", before.as_deref())?;
+        self.plan()?;
+        self.decide()?;
+        self.approve(approval)?;
+        self.follow("InSync", None)?;
+        let schema = self.schema()?.context("the schema is gone")?;
+        let found = condition(&schema, "InSync");
+        if found != ("True".to_owned(), "ScopedConverged".to_owned()) {
+            bail!("InSync is {found:?}, not True with ScopedConverged");
+        }
+        println!("InSync=True ScopedConverged");
+        let seconds = began.elapsed().as_secs_f64();
+        writeln!(self.report, "{name:<25} {seconds:>7.1}  {:>4}", self.jobs()? - jobs)?;
+        Ok(())
+    }
+
+    fn schema(&self) -> Result<Option<Value>> {
+        // Before the first round there is neither namespace nor resource.
+        self.cluster.get(NAMESPACE, "ptahschema", "application")
+    }
+
+    fn jobs(&self) -> Result<usize> {
+        let text = self.cluster.ask(&["get", "jobs", "-n", NAMESPACE, "-o", "name"])?;
+        Ok(text.lines().count())
+    }
+
+    /// Shows each phase as it is reached, until `wanted`.
+    fn follow(&self, wanted: &str, old_plan: Option<&str>) -> Result<()> {
+        let (began, mut last) = (Instant::now(), String::new());
+        self.cluster.wait(&format!("phase {wanted}"), PATIENCE, || {
+            let Some(schema) = self.schema()? else { return Ok(None) };
+            let phase = schema["status"]["phase"].as_str().unwrap_or("Pending").to_owned();
+            if phase != last {
+                println!("  {:>6.1} s  {phase}", began.elapsed().as_secs_f64());
+                last.clone_from(&phase);
+            }
+            if matches!(phase.as_str(), "Failed" | "Blocked") {
+                let (_, reason) = condition(&schema, "Ready");
+                let conditions = &schema["status"]["conditions"];
+                bail!("the schema is {phase} ({reason}): {conditions:#}");
+            }
+            let answered = schema["status"]["observedGeneration"] == schema["metadata"]["generation"];
+            let fresh = old_plan.is_none() || schema["status"]["plan"]["uid"].as_str() != old_plan;
+            Ok((phase == wanted && answered && fresh).then_some(()))
+        })
+    }
+
+    fn plan(&self) -> Result<()> {
+        show("kubectl ptah plan application -n application");
+        let mut kubectl = self.cluster.kubectl()?;
+        let path = kubectl
+            .get_envs()
+            .find(|(key, _)| *key == "PATH")
+            .and_then(|(_, value)| value.map(ToOwned::to_owned))
+            .or_else(|| std::env::var_os("PATH"))
+            .unwrap_or_default();
+        let folders = std::iter::once(self.plugin.to_owned()).chain(std::env::split_paths(&path));
+        kubectl.env("PATH", std::env::join_paths(folders)?);
+        run::shown(kubectl.args(["ptah", "plan", "application", "-n", NAMESPACE]))
+    }
+
+    fn decide(&self) -> Result<()> {
+        if self.options.yes {
+            return Ok(());
+        }
+        print!("\nApprove exactly this plan? [y/N] ");
+        std::io::stdout().flush()?;
+        let mut answer = String::new();
+        std::io::stdin().lock().read_line(&mut answer)?;
+        if answer.trim().eq_ignore_ascii_case("y") { Ok(()) } else { bail!("not approved; nothing has run") }
+    }
+
+    /// Creates the approval from what the API server holds, with `jq`, as `docs/first-schema.md` does.
+    fn approve(&self, name: &str) -> Result<()> {
+        let script = APPROVE.replace("application-first", &format!("application-{name}"));
+        println!("\n{script}");
+        let kubectl = self.cluster.kubectl()?;
+        let folder = tempfile::tempdir()?;
+        let mut shell = Command::new("bash");
+        shell.args(["-euo", "pipefail", "-c", &script]).current_dir(folder.path()).stdout(Stdio::inherit());
+        for (key, value) in kubectl.get_envs() {
+            if let Some(value) = value {
+                shell.env(key, value);
+            }
+        }
+        if let Cluster::Context(context) = self.cluster {
+            // The script is the page's own; a shell function gives its kubectl the context.
+            shell.arg("").env("BASH_FUNC_kubectl%%", format!("() {{ command kubectl --context '{context}' \"$@\"; }}"));
+        }
+        run::shown(&mut shell)
+    }
+}
+
+/// The page's own commands.
+const APPROVE: &str = r#"kubectl -n application get ptahschema application -o json > schema.json
+kubectl -n application get ptahschemaplan \
+  "$(jq -r .status.plan.name schema.json)" -o json > plan.json
+jq -n --slurpfile schema schema.json --slurpfile plan plan.json '
+  {
+    apiVersion: "operator.ptah.run/v1alpha1", kind: "PtahSchemaApproval",
+    metadata: {name: "application-first"},
+    spec: {
+      schemaRef: {name: $schema[0].metadata.name, uid: $schema[0].metadata.uid},
+      planRef:   {name: $plan[0].metadata.name,   uid: $plan[0].metadata.uid},
+      planFingerprint: $plan[0].spec.fingerprint
+    }
+  }' | kubectl -n application create -f -"#;
+
+/// Status and reason of a condition.
+fn condition(schema: &Value, kind: &str) -> (String, String) {
+    let found = schema["status"]["conditions"].as_array().into_iter().flatten().find(|c| c["type"] == kind);
+    let text = |key: &str| found.and_then(|c| c[key].as_str()).unwrap_or_default().to_owned();
+    (text("status"), text("reason"))
+}

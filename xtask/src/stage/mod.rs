@@ -1,0 +1,9 @@
+//! The product on a cluster, and a database for it: what the demo and the tests on the node set up alike.
+
+mod cluster;
+mod database;
+mod install;
+
+pub use cluster::Cluster;
+pub use database::Database;
+pub use install::{NAMESPACE, RELEASE, install, uninstall};
