@@ -115,7 +115,12 @@ pub fn join<'a>(
     let mut document = Vec::with_capacity(usize::try_from(whole.size).unwrap_or(0));
     for part in recorded {
         let bytes = read(part.name).ok_or_else(|| Error::Missing(part.name.to_owned()))?;
-        let different = |what| Err(Error::Different { name: part.name.to_owned(), what });
+        let different = |what| {
+            Err(Error::Different {
+                name: part.name.to_owned(),
+                what,
+            })
+        };
         if i64::try_from(bytes.len()) != Ok(part.size) {
             return different("size");
         }

@@ -17,12 +17,20 @@ impl Stored {
         let parts = split(document).unwrap();
         let mut stored = Self {
             rows: Vec::new(),
-            whole: Whole { size: document.len() as i64, digest: Digest::of(document) },
+            whole: Whole {
+                size: document.len() as i64,
+                digest: Digest::of(document),
+            },
             objects: BTreeMap::new(),
         };
         for (index, part) in parts.iter().enumerate() {
             let name = format!("plan-{index:03}");
-            stored.rows.push((index as i64, name.clone(), part.len() as i64, Digest::of(part).to_string()));
+            stored.rows.push((
+                index as i64,
+                name.clone(),
+                part.len() as i64,
+                Digest::of(part).to_string(),
+            ));
             stored.objects.insert(name, part.to_vec());
         }
         stored
@@ -32,9 +40,16 @@ impl Stored {
         let recorded: Vec<_> = self
             .rows
             .iter()
-            .map(|(index, name, size, digest)| Recorded { index: *index, name, size: *size, digest })
+            .map(|(index, name, size, digest)| Recorded {
+                index: *index,
+                name,
+                size: *size,
+                digest,
+            })
             .collect();
-        join(&recorded, self.whole, |name| self.objects.get(name).map(Vec::as_slice))
+        join(&recorded, self.whole, |name| {
+            self.objects.get(name).map(Vec::as_slice)
+        })
     }
 }
 
@@ -44,16 +59,23 @@ fn document(length: usize) -> Vec<u8> {
 
 #[test]
 fn promise_p012_a_plan_is_cut_at_512_kib_and_comes_back_byte_for_byte() {
-    for (length, parts) in
-        [(1, 1), (CHUNK_BYTES, 1), (CHUNK_BYTES + 1, 2), (1_200_000, 3), (MAX_PLAN_BYTES, MAX_CHUNKS)]
-    {
+    for (length, parts) in [
+        (1, 1),
+        (CHUNK_BYTES, 1),
+        (CHUNK_BYTES + 1, 2),
+        (1_200_000, 3),
+        (MAX_PLAN_BYTES, MAX_CHUNKS),
+    ] {
         let document = document(length);
         let stored = Stored::of(&document);
         assert_eq!(stored.rows.len(), parts, "{length}");
         assert_eq!(stored.load().unwrap(), document, "{length}");
     }
     assert_eq!(split(&[]), Err(Error::Empty));
-    assert_eq!(split(&vec![0; MAX_PLAN_BYTES + 1]), Err(Error::TooLarge(MAX_PLAN_BYTES + 1)));
+    assert_eq!(
+        split(&vec![0; MAX_PLAN_BYTES + 1]),
+        Err(Error::TooLarge(MAX_PLAN_BYTES + 1))
+    );
 }
 
 #[test]
@@ -65,11 +87,23 @@ fn promise_p013_bytes_that_are_not_the_recorded_ones_are_never_returned() {
 
     let mut longer = good();
     longer.objects.get_mut("plan-001").unwrap().push(0);
-    assert_eq!(longer.load(), Err(Error::Different { name: "plan-001".into(), what: "size" }));
+    assert_eq!(
+        longer.load(),
+        Err(Error::Different {
+            name: "plan-001".into(),
+            what: "size"
+        })
+    );
 
     let mut edited = good();
     edited.objects.get_mut("plan-000").unwrap()[7] ^= 1;
-    assert_eq!(edited.load(), Err(Error::Different { name: "plan-000".into(), what: "digest" }));
+    assert_eq!(
+        edited.load(),
+        Err(Error::Different {
+            name: "plan-000".into(),
+            what: "digest"
+        })
+    );
 
     // Record and object agree with each other; only the approved digest says that they are another plan.
     let mut replaced = good();
@@ -89,13 +123,22 @@ fn a_record_that_cannot_be_is_refused_before_anything_is_read() {
     assert_eq!(short.load(), Err(Error::Record("a part of an impossible size")));
     let mut total = Stored::of(&document(10));
     total.whole.size = 11;
-    assert_eq!(total.load(), Err(Error::Record("a size that its parts do not add up to")));
+    assert_eq!(
+        total.load(),
+        Err(Error::Record("a size that its parts do not add up to"))
+    );
     let mut none = Stored::of(&document(10));
     none.rows.clear();
     assert_eq!(none.load(), Err(Error::Record("no part, or more than sixteen")));
     let mut spelled = Stored::of(&document(10));
     spelled.rows[0].3 = spelled.rows[0].3.to_uppercase();
-    assert_eq!(spelled.load(), Err(Error::Different { name: "plan-000".into(), what: "digest" }));
+    assert_eq!(
+        spelled.load(),
+        Err(Error::Different {
+            name: "plan-000".into(),
+            what: "digest"
+        })
+    );
 }
 
 proptest! {
