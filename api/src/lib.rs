@@ -4,6 +4,9 @@
 //! refuse is refused where it is written, and every condition type, reason, label and object name that other
 //! programs rely on has its one definition here. This crate talks to nobody.
 
+// Printer columns repeat their keys; the derive reads each `printcolumn` by itself.
+#![allow(clippy::duplicated_attributes)]
+
 pub mod conditions;
 pub mod effective;
 pub mod names;

@@ -85,7 +85,7 @@ impl Serving {
         serve(
             arguments.results_bind,
             tls.clone(),
-            receiver::router(client.clone()),
+            receiver::Receiver::new(client.clone()).router(),
             stop,
         );
         Ok(Self {
