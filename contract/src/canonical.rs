@@ -37,7 +37,10 @@ mod tests {
             zebra: u8,
             apple: serde_json::Value,
         }
-        let value = Unsorted { zebra: 1, apple: json!({"y": [1, {"b": "ü", "a": null}], "x": true}) };
+        let value = Unsorted {
+            zebra: 1,
+            apple: json!({"y": [1, {"b": "ü", "a": null}], "x": true}),
+        };
         let bytes = super::to_bytes(&value).unwrap();
         assert_eq!(
             String::from_utf8(bytes).unwrap(),

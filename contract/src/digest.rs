@@ -74,7 +74,9 @@ impl Serialize for Digest {
 
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
     }
 }
 
@@ -103,6 +105,9 @@ mod tests {
     #[test]
     fn a_reader_gives_the_same_digest_as_its_bytes() {
         let bytes = vec![7; 100_000];
-        assert_eq!(Digest::of_reader(bytes.as_slice()).unwrap(), (Digest::of(&bytes), 100_000));
+        assert_eq!(
+            Digest::of_reader(bytes.as_slice()).unwrap(),
+            (Digest::of(&bytes), 100_000)
+        );
     }
 }

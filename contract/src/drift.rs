@@ -84,15 +84,31 @@ impl DriftReport {
             entry.0 = entry.0.saturating_add(1);
             entry.1 = entry.1.max(severity);
         }
-        let total = counts.values().fold(0_u32, |sum, (count, _)| sum.saturating_add(*count));
+        let total = counts
+            .values()
+            .fold(0_u32, |sum, (count, _)| sum.saturating_add(*count));
         let mut findings: Vec<Finding> = counts
             .into_iter()
-            .map(|(category, (count, severity))| Finding { category: category.to_owned(), count, severity })
+            .map(|(category, (count, severity))| Finding {
+                category: category.to_owned(),
+                count,
+                severity,
+            })
             .collect();
-        findings.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.category.cmp(&b.category)));
+        findings.sort_by(|a, b| {
+            b.severity
+                .cmp(&a.severity)
+                .then_with(|| a.category.cmp(&b.category))
+        });
         findings.truncate(MAX_FINDINGS);
         let highest_severity = findings.first().map(|finding| finding.severity);
-        Self { digest, dialect: dialect.to_owned(), total, highest_severity, findings }
+        Self {
+            digest,
+            dialect: dialect.to_owned(),
+            total,
+            highest_severity,
+            findings,
+        }
     }
 }
 
@@ -116,8 +132,16 @@ mod tests {
         assert_eq!(
             report.findings,
             [
-                Finding { category: "tables_removed".into(), count: 1, severity: Severity::Destructive },
-                Finding { category: "columns_added".into(), count: 2, severity: Severity::Warning },
+                Finding {
+                    category: "tables_removed".into(),
+                    count: 1,
+                    severity: Severity::Destructive
+                },
+                Finding {
+                    category: "columns_added".into(),
+                    count: 2,
+                    severity: Severity::Warning
+                },
             ]
         );
     }
@@ -125,6 +149,9 @@ mod tests {
     #[test]
     fn no_difference_has_no_severity() {
         let report = DriftReport::count(Digest::of(b""), "postgres", []);
-        assert_eq!((report.total, report.highest_severity, report.findings), (0, None, vec![]));
+        assert_eq!(
+            (report.total, report.highest_severity, report.findings),
+            (0, None, vec![])
+        );
     }
 }

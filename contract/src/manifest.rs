@@ -83,7 +83,12 @@ impl FromStr for ContentPath {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let refuse = |reason| Err(Error::Path { path: text.chars().take(256).collect(), reason });
+        let refuse = |reason| {
+            Err(Error::Path {
+                path: text.chars().take(256).collect(),
+                reason,
+            })
+        };
         if text.is_empty() {
             return refuse("it is empty");
         }
@@ -114,7 +119,9 @@ impl FromStr for ContentPath {
 
 impl<'de> Deserialize<'de> for ContentPath {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
     }
 }
 
@@ -123,7 +130,9 @@ impl<'de> Deserialize<'de> for ContentPath {
 fn is_dot_git(part: &str) -> bool {
     let lower = part.to_lowercase();
     let lower = lower.trim_end_matches([' ', '.']);
-    let short = lower.strip_prefix("git~").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    let short = lower
+        .strip_prefix("git~")
+        .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
     lower == ".git" || short
 }
 
@@ -166,7 +175,11 @@ impl Manifest {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let mut total = 0u64;
         for file in &files {
-            limit(&format!("bytes of {:?}", file.path.as_str()), file.size, MAX_FILE_BYTES)?;
+            limit(
+                &format!("bytes of {:?}", file.path.as_str()),
+                file.size,
+                MAX_FILE_BYTES,
+            )?;
             total = total.saturating_add(file.size);
         }
         limit("bytes of all files", total, MAX_CONTENT_BYTES)?;
@@ -189,7 +202,10 @@ impl Manifest {
     /// The canonical encoding: what is stored beside a snapshot and what the content digest is taken over.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let encoded = Encoded { files: self.files.clone(), version: 1 };
+        let encoded = Encoded {
+            files: self.files.clone(),
+            version: 1,
+        };
         // Strings and integers only: encoding them cannot fail.
         canonical::to_bytes(&encoded).unwrap_or_default()
     }
@@ -219,7 +235,15 @@ impl Manifest {
 }
 
 fn limit(what: &str, found: u64, limit: u64) -> Result<(), Error> {
-    if found > limit { Err(Error::Limit { what: what.to_owned(), found, limit }) } else { Ok(()) }
+    if found > limit {
+        Err(Error::Limit {
+            what: what.to_owned(),
+            found,
+            limit,
+        })
+    } else {
+        Ok(())
+    }
 }
 
 /// Equal after NFC and case folding, as a file or as a folder of another file.
@@ -235,7 +259,10 @@ fn refuse_collisions(files: &[File]) -> Result<(), Error> {
                 // The same folder in the same spelling holds many files.
                 Some((seen, false)) if !is_file && *seen == part => {}
                 Some((seen, _)) => {
-                    return Err(Error::Collision { first: (*seen).to_owned(), second: path.to_owned() });
+                    return Err(Error::Collision {
+                        first: (*seen).to_owned(),
+                        second: path.to_owned(),
+                    });
                 }
                 None => {
                     taken.insert(folded, (part, is_file));
@@ -270,7 +297,11 @@ mod tests {
     use super::*;
 
     fn file(path: &str, bytes: &[u8]) -> File {
-        File { path: path.parse().unwrap(), sha256: Digest::of(bytes), size: bytes.len() as u64 }
+        File {
+            path: path.parse().unwrap(),
+            sha256: Digest::of(bytes),
+            size: bytes.len() as u64,
+        }
     }
 
     #[test]
@@ -286,7 +317,10 @@ mod tests {
 
     #[test]
     fn every_refused_path_of_the_table_is_refused_and_every_accepted_one_accepted() {
-        for line in include_str!("../testdata/paths.txt").lines().filter(|l| !l.starts_with('#')) {
+        for line in include_str!("../testdata/paths.txt")
+            .lines()
+            .filter(|l| !l.starts_with('#'))
+        {
             let (verdict, text) = line.split_once(' ').unwrap();
             let path: String = serde_json::from_str(text).unwrap();
             assert_eq!(path.parse::<ContentPath>().is_ok(), verdict == "ok", "{line}");
@@ -297,9 +331,19 @@ mod tests {
 
     #[test]
     fn paths_that_are_one_file_somewhere_are_refused_together() {
-        for (a, b) in [("a.sql", "a.sql"), ("A.sql", "a.sql"), ("a", "a/b"), ("D/x", "d/y"), ("é", "e\u{301}"), ("ß", "SS")] {
+        for (a, b) in [
+            ("a.sql", "a.sql"),
+            ("A.sql", "a.sql"),
+            ("a", "a/b"),
+            ("D/x", "d/y"),
+            ("é", "e\u{301}"),
+            ("ß", "SS"),
+        ] {
             let files = vec![file(a, b"1"), file(b, b"2")];
-            assert!(matches!(Manifest::new(files), Err(Error::Collision { .. })), "{a} {b}");
+            assert!(
+                matches!(Manifest::new(files), Err(Error::Collision { .. })),
+                "{a} {b}"
+            );
         }
         assert!(Manifest::new(vec![file("d/x", b""), file("d/y", b""), file("d.x", b"")]).is_ok());
     }
@@ -309,7 +353,9 @@ mod tests {
         assert_eq!(Manifest::new(vec![]), Err(Error::Empty));
         let vector = include_str!("../testdata/manifest.json");
         for wrong in [
-            vector.replace(":1}", ":2}").replace("\"version\":1", "\"version\":2"),
+            vector
+                .replace(":1}", ":2}")
+                .replace("\"version\":1", "\"version\":2"),
             vector.replace(',', ", "),
             format!("{vector}\n"),
             vector.replace("\"version\"", "\"extra\":0,\"version\""),

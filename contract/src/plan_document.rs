@@ -196,7 +196,11 @@ impl PlanDocument {
     /// The kinds of privilege change of all statements, sorted.
     #[must_use]
     pub fn privilege_changes(&self) -> Vec<PrivilegeChange> {
-        let mut kinds: Vec<_> = self.statements.iter().flat_map(|s| s.privileges.iter().copied()).collect();
+        let mut kinds: Vec<_> = self
+            .statements
+            .iter()
+            .flat_map(|s| s.privileges.iter().copied())
+            .collect();
         kinds.sort_unstable();
         kinds.dedup();
         kinds
@@ -230,7 +234,10 @@ impl PlanDocument {
 }
 
 fn malformed(error: &serde_json::Error) -> PlanDocumentError {
-    PlanDocumentError::Malformed { line: error.line(), column: error.column() }
+    PlanDocumentError::Malformed {
+        line: error.line(),
+        column: error.column(),
+    }
 }
 
 #[cfg(test)]

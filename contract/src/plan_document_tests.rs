@@ -25,7 +25,11 @@ fn document() -> PlanDocument {
             objects: vec!["public.t".into()],
         }],
         notes: vec![],
-        proof: Proof { scratch_server: "postgres 17".into(), replayed: 1, residual: 0 },
+        proof: Proof {
+            scratch_server: "postgres 17".into(),
+            replayed: 1,
+            residual: 0,
+        },
     }
 }
 
@@ -49,7 +53,10 @@ fn every_other_spelling_of_the_same_plan_is_refused() {
         format!("{text}{text}"),
         text.replace("  ", " "),
         text.replace("\\u003c", "<"),
-        text.replace("\"destructive\": false,", "\"destructive\": false,\n  \"destructive\": false,"),
+        text.replace(
+            "\"destructive\": false,",
+            "\"destructive\": false,\n  \"destructive\": false,",
+        ),
         text.replace("\"destructive\": false", "\"destructive\": true"),
         text.replace("\"residual\": 0", "\"residual\": 1"),
         text.replace("\"replayed\": 1", "\"replayed\": 2"),

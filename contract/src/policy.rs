@@ -142,7 +142,10 @@ impl std::str::FromStr for Span {
                 r if r.starts_with('h') => (3_600_000, 1),
                 _ => return Err(InvalidSpan),
             };
-            millis = number.checked_mul(unit).and_then(|n| millis.checked_add(n)).ok_or(InvalidSpan)?;
+            millis = number
+                .checked_mul(unit)
+                .and_then(|n| millis.checked_add(n))
+                .ok_or(InvalidSpan)?;
             rest = &rest[digits + length..];
         }
         Ok(Self(Duration::from_millis(millis)))
@@ -152,7 +155,11 @@ impl std::str::FromStr for Span {
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let millis = self.0.as_millis();
-        let parts = [(millis / 3_600_000, "h"), (millis / 60_000 % 60, "m"), (millis / 1_000 % 60, "s")];
+        let parts = [
+            (millis / 3_600_000, "h"),
+            (millis / 60_000 % 60, "m"),
+            (millis / 1_000 % 60, "s"),
+        ];
         let mut written = false;
         for (number, unit) in parts {
             if number > 0 {
@@ -182,7 +189,9 @@ impl Serialize for Span {
 
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
     }
 }
 
@@ -192,7 +201,10 @@ mod tests {
 
     #[test]
     fn an_empty_document_is_the_default_and_an_unknown_key_is_refused() {
-        assert_eq!(serde_json::from_str::<SchemaPolicy>("{}").unwrap(), SchemaPolicy::default());
+        assert_eq!(
+            serde_json::from_str::<SchemaPolicy>("{}").unwrap(),
+            SchemaPolicy::default()
+        );
         assert!(serde_json::from_str::<SchemaPolicy>(r#"{"allowdestructive":true}"#).is_err());
         assert!(serde_json::from_str::<SchemaPolicy>(r#"{"apply":"Always"}"#).is_err());
     }
@@ -218,13 +230,27 @@ mod tests {
             assert!(!seen.contains(&print), "{text}");
             seen.push(print);
         }
-        let set = |text: &str| serde_json::from_str::<SchemaPolicy>(text).unwrap().fingerprint().unwrap();
-        assert_eq!(set(r#"{"exclude":["a","b"]}"#), set(r#"{"exclude":["b","a","a"]}"#));
+        let set = |text: &str| {
+            serde_json::from_str::<SchemaPolicy>(text)
+                .unwrap()
+                .fingerprint()
+                .unwrap()
+        };
+        assert_eq!(
+            set(r#"{"exclude":["a","b"]}"#),
+            set(r#"{"exclude":["b","a","a"]}"#)
+        );
     }
 
     #[test]
     fn spans_read_and_write_as_kubernetes_does() {
-        for (text, written) in [("90s", "1m30s"), ("1h", "1h"), ("500ms", "500ms"), ("0s", "0s"), ("1h0m1s", "1h1s")] {
+        for (text, written) in [
+            ("90s", "1m30s"),
+            ("1h", "1h"),
+            ("500ms", "500ms"),
+            ("0s", "0s"),
+            ("1h0m1s", "1h1s"),
+        ] {
             assert_eq!(text.parse::<Span>().unwrap().to_string(), written);
         }
         for wrong in ["", "5", "s", "-1s", "1d", "1.5s", "1 s", "99999999999999999999h"] {

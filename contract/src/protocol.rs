@@ -12,7 +12,8 @@ pub use outcome::{
     ApplyReport, ObserveReport, Outcome, OutcomeError, PlanReport, PlanResult, StepFailure, TargetReading,
 };
 pub use request::{
-    ApplyInput, LastReading, Operation, OperationIdentity, PodIdentity, Request, RequestError, ResultDelivery, Step,
+    ApplyInput, LastReading, Operation, OperationIdentity, PodIdentity, Request, RequestError,
+    ResultDelivery, Step,
 };
 
 /// The only version that is written and read.
@@ -31,7 +32,10 @@ pub const OUTCOME_MEDIA_TYPE: &str = "application/vnd.ptah.result.v1+json";
 #[must_use]
 pub fn result_name(namespace: &str, uid: &str, operation_id: &str, job_name: &str) -> String {
     let parts = serde_json::json!([namespace, uid, operation_id, job_name]).to_string();
-    format!("ptah-result-{}", crate::digest::Digest::of(parts.as_bytes()).hex())
+    format!(
+        "ptah-result-{}",
+        crate::digest::Digest::of(parts.as_bytes()).hex()
+    )
 }
 
 #[cfg(test)]

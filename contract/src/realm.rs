@@ -68,7 +68,13 @@ pub fn coordination_digest(engine: Engine, name: RealmName<'_>) -> Digest {
         RealmName::Key { namespace, key } => (Some(namespace), Some(key), None),
         RealmName::Realm(realm) => (None, None, Some(realm)),
     };
-    let bound = Bound { contract_version: 1, engine: engine.name(), namespace, coordination_key, realm };
+    let bound = Bound {
+        contract_version: 1,
+        engine: engine.name(),
+        namespace,
+        coordination_key,
+        realm,
+    };
     Digest::of(&canonical::to_bytes(&bound).unwrap_or_default())
 }
 
@@ -82,7 +88,10 @@ mod tests {
         let one = key(Engine::PostgreSql, "a", "orders");
         assert_ne!(one, key(Engine::PostgreSql, "b", "orders"));
         assert_ne!(one, key(Engine::MySql, "a", "orders"));
-        assert_ne!(one, coordination_digest(Engine::PostgreSql, RealmName::Realm("orders")));
+        assert_ne!(
+            one,
+            coordination_digest(Engine::PostgreSql, RealmName::Realm("orders"))
+        );
         assert_eq!(one, Digest::of(br#"{"contract_version":1,"coordination_key":"orders","engine":"postgresql","namespace":"a"}"#));
     }
 

@@ -10,7 +10,12 @@ use crate::digest::Digest;
 /// Another ConfigMap of the same name, another repository or another path is another source even when the files
 /// are the same; a new commit with the same files is not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[serde(
+    tag = "kind",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase",
+    deny_unknown_fields
+)]
 pub enum SourceBinding {
     /// An OCI artifact by the digest of its manifest.
     Oci {
@@ -45,14 +50,30 @@ mod tests {
         let digest = Digest::of(b"");
         let hex = digest.to_string();
         for (source, text) in [
-            (SourceBinding::Oci { artifact_digest: digest }, format!(r#"{{"artifactDigest":"{hex}","kind":"oci"}}"#)),
-            (SourceBinding::ConfigMap { uid: "u-1".into() }, r#"{"kind":"configMap","uid":"u-1"}"#.to_owned()),
-            (SourceBinding::Git { locator_digest: digest }, format!(r#"{{"kind":"git","locatorDigest":"{hex}"}}"#)),
+            (
+                SourceBinding::Oci {
+                    artifact_digest: digest,
+                },
+                format!(r#"{{"artifactDigest":"{hex}","kind":"oci"}}"#),
+            ),
+            (
+                SourceBinding::ConfigMap { uid: "u-1".into() },
+                r#"{"kind":"configMap","uid":"u-1"}"#.to_owned(),
+            ),
+            (
+                SourceBinding::Git {
+                    locator_digest: digest,
+                },
+                format!(r#"{{"kind":"git","locatorDigest":"{hex}"}}"#),
+            ),
         ] {
             let bytes = canonical::to_bytes(&source).unwrap();
             assert_eq!(String::from_utf8(bytes.clone()).unwrap(), text);
             assert_eq!(serde_json::from_slice::<SourceBinding>(&bytes).unwrap(), source);
         }
-        assert_ne!(git_locator_digest("https://a/b", "c"), git_locator_digest("https://a", "b/c"));
+        assert_ne!(
+            git_locator_digest("https://a/b", "c"),
+            git_locator_digest("https://a", "b/c")
+        );
     }
 }

@@ -11,7 +11,10 @@ fn sample() -> SchemaPlanBinding {
 #[test]
 fn promise_p049_the_vector_has_its_fingerprint_byte_for_byte() {
     let text = include_str!("../../testdata/plan-binding.json");
-    assert_eq!(String::from_utf8(canonical::to_bytes(&sample()).unwrap()).unwrap(), text.trim_end());
+    assert_eq!(
+        String::from_utf8(canonical::to_bytes(&sample()).unwrap()).unwrap(),
+        text.trim_end()
+    );
     assert_eq!(
         sample().fingerprint().unwrap().to_string(),
         include_str!("../../testdata/plan-binding.fingerprint").trim_end()
@@ -32,7 +35,9 @@ fn promise_p049_changing_any_bound_field_changes_the_fingerprint() {
         *leaf = match leaf {
             serde_json::Value::Bool(b) => (!*b).into(),
             serde_json::Value::Number(n) => (n.as_u64().unwrap() + 1).into(),
-            serde_json::Value::String(s) if s.starts_with("sha256:") => Digest::of(s.as_bytes()).to_string().into(),
+            serde_json::Value::String(s) if s.starts_with("sha256:") => {
+                Digest::of(s.as_bytes()).to_string().into()
+            }
             serde_json::Value::String(s) => format!("{s}x").into(),
             other => panic!("unexpected leaf {other} at {pointer}"),
         };

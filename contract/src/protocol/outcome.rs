@@ -68,7 +68,12 @@ pub struct PlanReport {
 
 /// What an Apply knows about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "result", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[serde(
+    tag = "result",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase",
+    deny_unknown_fields
+)]
 pub enum ApplyReport {
     /// Every statement ran and was committed.
     Applied {

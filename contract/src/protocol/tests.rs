@@ -58,5 +58,8 @@ fn a_result_has_one_name_per_attempt() {
     let name = result_name("ns", "uid", "op", "job");
     assert_eq!(name.len(), "ptah-result-".len() + 64);
     assert_ne!(name, result_name("ns", "uid", "op", "job2"));
-    assert_ne!(result_name("a", "b,c", "d", "e"), result_name("a,b", "c", "d", "e"));
+    assert_ne!(
+        result_name("a", "b,c", "d", "e"),
+        result_name("a,b", "c", "d", "e")
+    );
 }
