@@ -165,7 +165,7 @@ mod stored_in_a_secret {
                     (StatusCode::from_u16(code).unwrap(), Json(body))
                 };
                 let version = secret.as_ref().map(|s| s["metadata"]["resourceVersion"].clone());
-                match (method, version) {
+                match (method, version.clone()) {
                     (Method::GET, Some(_)) => (StatusCode::OK, Json(secret.clone().unwrap())),
                     (Method::GET, None) => status(404, "NotFound"),
                     (Method::POST, Some(_)) => status(409, "AlreadyExists"),
