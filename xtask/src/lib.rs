@@ -11,6 +11,7 @@ pub mod images;
 pub mod lint;
 pub mod node;
 pub mod progress;
+pub mod promises;
 pub mod run;
 pub mod stage;
 pub mod test;

@@ -9,13 +9,13 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 use crate::cache::{Cache, programs, rust_tools};
-use crate::{generated, progress, run, workspace};
+use crate::{generated, progress, promises, run, workspace};
 
 const LONGEST_FILE: usize = 800;
 /// A file may be longer when its header says why, with this word.
 const REASON: &str = "length:";
 
-/// Runs the checks. The quick ones need no compiler and nothing that is not there already.
+/// Runs the checks. The quick ones compile only what the tests compile anyway.
 pub fn run(cache: &Cache, quick: bool) -> Result<()> {
     let mut failed = Vec::new();
     let mut check = |name: &'static str, work: &dyn Fn() -> Result<()>| {
@@ -26,6 +26,7 @@ pub fn run(cache: &Cache, quick: bool) -> Result<()> {
     };
     check("rustfmt", &|| cargo(&["fmt", "--all", "--", "--check", "-l"]));
     check("file lengths", &file_lengths);
+    check("promises", &promises::check);
     check("generated files", &generated::check);
     if !quick {
         check("clippy", &|| {

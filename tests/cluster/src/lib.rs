@@ -1,0 +1,209 @@
+//! The product on a real node: what the tests of the cluster group share.
+//!
+//! Assumes that `cargo xtask test --only cluster` brought the node up and pushed the images. The chart is installed once
+//! for all tests; each test has a namespace and a database of its own.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+use xtask::cache::Cache;
+use xtask::node::Node;
+use xtask::stage::{self, Cluster, Database};
+use xtask::{demo, images};
+
+/// How long anything may take.
+pub const PATIENCE: Duration = Duration::from_secs(180);
+
+/// What all tests share.
+pub struct Shared {
+    /// The node.
+    pub cluster: Cluster,
+    /// The node again, for its audit log.
+    pub node: Node,
+    /// A server for the tests' databases.
+    pub database: Database,
+    /// Folder of `kubectl-ptah`.
+    pub plugin: std::path::PathBuf,
+    /// The manager's name for the API server.
+    pub manager: String,
+}
+
+/// The installed product; set up by the first test that asks.
+pub fn shared() -> &'static Shared {
+    static SHARED: OnceLock<Shared> = OnceLock::new();
+    static SETTING_UP: Mutex<()> = Mutex::new(());
+    let _one = SETTING_UP.lock().unwrap_or_else(PoisonError::into_inner);
+    SHARED.get_or_init(|| set_up().expect("the product is installed"))
+}
+
+fn set_up() -> Result<Shared> {
+    let cache = Cache::open()?;
+    let node = Node::of_environment(&cache)?;
+    let images = images::read(&node)?;
+    let cluster = Cluster::Node(node.clone());
+    stage::install(&cluster, &images, &[])?;
+    let database = Database::start(&cluster, "test-database", &images.test_postgresql)?;
+    let plugin = demo::build_plugin()?;
+    let manager = format!("system:serviceaccount:{}:{}", stage::NAMESPACE, stage::RELEASE);
+    Ok(Shared { cluster, node, database, plugin, manager })
+}
+
+/// One test's namespace, database and schema, named alike.
+pub struct World {
+    /// Name of all three.
+    pub name: String,
+    /// The URL that the Secret holds.
+    pub url: String,
+}
+
+impl World {
+    /// Makes namespace, database and Secret.
+    pub fn new(name: &str) -> Result<Self> {
+        let shared = shared();
+        let namespace = format!("test-{name}");
+        shared.cluster.ask(&["delete", "ptahschema", "--all", "-n", &namespace, "--ignore-not-found", "--timeout=60s"]).ok();
+        shared.cluster.ask(&["delete", "namespace", &namespace, "--ignore-not-found", "--timeout=120s"])?;
+        shared.cluster.restricted_namespace(&namespace)?;
+        let url = shared.database.create(&format!("test_{}", name.replace('-', "_")))?;
+        let world = Self { name: name.to_owned(), url: url.clone() };
+        world.secret(&url)?;
+        Ok(world)
+    }
+
+    /// The namespace.
+    pub fn namespace(&self) -> String {
+        format!("test-{}", self.name)
+    }
+
+    /// The database.
+    pub fn database(&self) -> String {
+        format!("test_{}", self.name.replace('-', "_"))
+    }
+
+    /// The Secret with the URL.
+    pub fn secret(&self, url: &str) -> Result<()> {
+        shared().cluster.apply(
+            &json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "db", "namespace": self.namespace()},
+                "stringData": {"url": url}})
+            .to_string(),
+        )
+    }
+
+    /// The ConfigMap with the SQL, by key.
+    pub fn source(&self, data: &Value) -> Result<()> {
+        shared().cluster.apply(
+            &json!({"apiVersion": "v1", "kind": "ConfigMap",
+                "metadata": {"name": "sql", "namespace": self.namespace()}, "data": data})
+            .to_string(),
+        )
+    }
+
+    /// The schema; `spec` is merged over the smallest one.
+    pub fn schema(&self, spec: &Value) -> Result<()> {
+        let mut whole = json!({
+            "target": {"engine": "PostgreSQL", "coordinationKey": "db", "urlFrom": {"name": "db", "key": "url"}},
+            "desired": {"configMap": {"name": "sql"}},
+            "execution": {"failureRetryInterval": "5s"},
+        });
+        for (key, value) in spec.as_object().into_iter().flatten() {
+            whole[key] = value.clone();
+        }
+        shared().cluster.apply(
+            &json!({"apiVersion": "operator.ptah.run/v1alpha1", "kind": "PtahSchema",
+                "metadata": {"name": "app", "namespace": self.namespace()}, "spec": whole})
+            .to_string(),
+        )
+    }
+
+    /// The schema as the API server holds it.
+    pub fn read(&self) -> Result<Value> {
+        shared().cluster.get(&self.namespace(), "ptahschema", "app")?.context("there is no schema")
+    }
+
+    /// Waits for a schema that satisfies `met`; the error shows the last one.
+    pub fn until(&self, what: &str, met: impl Fn(&Value) -> bool) -> Result<Value> {
+        let mut last = Value::Null;
+        let found = shared().cluster.wait(what, PATIENCE, || {
+            last = self.read()?;
+            Ok(met(&last).then(|| last.clone()))
+        });
+        found.with_context(|| format!("{:#}", last["status"]))
+    }
+
+    /// Waits for a phase that answers the present generation.
+    pub fn until_phase(&self, phase: &str) -> Result<Value> {
+        self.until(&format!("phase {phase}"), |schema| {
+            schema["status"]["phase"] == phase
+                && schema["status"]["observedGeneration"] == schema["metadata"]["generation"]
+                && schema["status"]["activeOperation"].is_null()
+        })
+    }
+
+    /// Approves the plan that waits, as `user` with `groups` where one is given.
+    pub fn approve(&self, name: &str) -> Result<()> {
+        let schema = self.read()?;
+        let plan = &schema["status"]["plan"];
+        self.approve_as(name, &schema, plan["name"].as_str(), plan["uid"].as_str(), plan["fingerprint"].as_str())
+    }
+
+    /// Creates an approval with these references.
+    pub fn approve_as(
+        &self,
+        name: &str,
+        schema: &Value,
+        plan: Option<&str>,
+        uid: Option<&str>,
+        fingerprint: Option<&str>,
+    ) -> Result<()> {
+        let manifest = json!({
+            "apiVersion": "operator.ptah.run/v1alpha1", "kind": "PtahSchemaApproval",
+            "metadata": {"name": name, "namespace": self.namespace()},
+            "spec": {
+                "schemaRef": {"name": "app", "uid": schema["metadata"]["uid"]},
+                "planRef": {"name": plan, "uid": uid},
+                "planFingerprint": fingerprint,
+            },
+        });
+        shared().cluster.apply(&manifest.to_string())
+    }
+
+    /// SQL by hand, in this test's database.
+    pub fn sql(&self, statements: &str) -> Result<Vec<String>> {
+        shared().database.sql(&self.database(), statements)
+    }
+
+    /// Names of the Jobs of this namespace, oldest first.
+    pub fn jobs(&self) -> Result<Vec<String>> {
+        let text = shared().cluster.ask(&[
+            "get", "jobs", "-n", &self.namespace(), "--sort-by=.metadata.creationTimestamp", "-o", "name",
+        ])?;
+        Ok(text.lines().map(|line| line.trim_start_matches("job.batch/").to_owned()).collect())
+    }
+
+    /// Snapshots of this namespace.
+    pub fn snapshots(&self) -> Result<Vec<String>> {
+        let text = shared().cluster.ask(&["get", "configmap", "-n", &self.namespace(), "-o", "name"])?;
+        Ok(text
+            .lines()
+            .filter_map(|line| line.strip_prefix("configmap/"))
+            .filter(|name| name.starts_with("ptah-src-"))
+            .map(str::to_owned)
+            .collect())
+    }
+}
+
+/// `status/reason` of a condition.
+pub fn condition(schema: &Value, kind: &str) -> String {
+    let found = schema["status"]["conditions"].as_array().into_iter().flatten().find(|c| c["type"] == kind);
+    found.map_or_else(String::new, |c| {
+        format!("{}/{}", c["status"].as_str().unwrap_or_default(), c["reason"].as_str().unwrap_or_default())
+    })
+}
+
+/// Message of a condition.
+pub fn message(schema: &Value, kind: &str) -> String {
+    let found = schema["status"]["conditions"].as_array().into_iter().flatten().find(|c| c["type"] == kind);
+    found.and_then(|c| c["message"].as_str()).unwrap_or_default().to_owned()
+}
