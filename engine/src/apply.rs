@@ -54,9 +54,13 @@ pub enum ApplyOutcome {
 /// `plan_digest_mismatch`, `plan_malformed`.
 pub fn read_plan(bytes: &[u8], expected: Digest) -> Result<PlanDocument> {
     if Digest::of(bytes) != expected {
-        return Err(Error::new(Code::PlanDigestMismatch, "the plan's bytes are not those that were approved"));
+        return Err(Error::new(
+            Code::PlanDigestMismatch,
+            "the plan's bytes are not those that were approved",
+        ));
     }
-    let plan = PlanDocument::decode(bytes).map_err(|error| Error::new(Code::PlanMalformed, error.to_string()))?;
+    let plan =
+        PlanDocument::decode(bytes).map_err(|error| Error::new(Code::PlanMalformed, error.to_string()))?;
     for (index, statement) in plan.statements.iter().enumerate() {
         if single_statement_kind(&statement.sql).is_none() {
             let message = format!("statement {} of the plan is not one declaration", index + 1);
@@ -81,8 +85,12 @@ pub async fn apply<F>(
 where
     F: AsyncFnOnce() -> std::result::Result<(), Failure>,
 {
-    let nothing = |error: Error| ApplyOutcome::NothingCommitted { failure: error.to_failure() };
-    let target = &target.clone().with_connect_timeout(policy.connect_timeout.duration());
+    let nothing = |error: Error| ApplyOutcome::NothingCommitted {
+        failure: error.to_failure(),
+    };
+    let target = &target
+        .clone()
+        .with_connect_timeout(policy.connect_timeout.duration());
     let ready = match Ready::prepare(target, document, expected, policy, deadline).await {
         Ok(ready) => ready,
         Err(error) => return nothing(error),
@@ -93,9 +101,16 @@ where
     if let Err(failure) = fence().await {
         return ApplyOutcome::NothingCommitted { failure };
     }
-    let outcome = if policy.transaction_mode.is_atomic() { ready.atomic().await } else { ready.one_by_one().await };
+    let outcome = if policy.transaction_mode.is_atomic() {
+        ready.atomic().await
+    } else {
+        ready.one_by_one().await
+    };
     // The lock ends with the session in any case.
-    let _ = ready.session.finish(&format!("SELECT pg_catalog.pg_advisory_unlock({LOCK_KEY})")).await;
+    let _ = ready
+        .session
+        .finish(&format!("SELECT pg_catalog.pg_advisory_unlock({LOCK_KEY})"))
+        .await;
     outcome
 }
 
@@ -115,7 +130,10 @@ impl Ready {
     ) -> Result<Self> {
         let plan = read_plan(document, expected)?;
         if plan.transaction_mode.is_atomic() != policy.transaction_mode.is_atomic() {
-            return Err(Error::new(Code::PolicyMismatch, "the plan was proven under another transaction mode"));
+            return Err(Error::new(
+                Code::PolicyMismatch,
+                "the plan was proven under another transaction mode",
+            ));
         }
         if let Some(refusal) = refusals(&plan, policy).first() {
             return Err(refusal.to_error());
@@ -124,11 +142,16 @@ impl Ready {
         let session = Session::open(target, deadline).await?;
         let statement_timeout = policy.statement_timeout.map_or(0, |t| t.duration().as_millis());
         let lock_timeout = policy.statement_lock_timeout.duration().as_millis();
-        let settings = format!("SET lock_timeout TO {lock_timeout}; SET statement_timeout TO {statement_timeout}");
+        let settings =
+            format!("SET lock_timeout TO {lock_timeout}; SET statement_timeout TO {statement_timeout}");
         session.batch("a session setting", &settings).await?;
         take_lock(&session, policy.lock_timeout.duration(), deadline).await?;
         refuse_pooler(target, &session, deadline).await?;
-        let ready = Self { plan, session, exclude };
+        let ready = Self {
+            plan,
+            session,
+            exclude,
+        };
         ready.check_state().await?;
         Ok(ready)
     }
@@ -139,7 +162,10 @@ impl Ready {
         if found.fingerprint == self.plan.from_fingerprint {
             return Ok(());
         }
-        Err(Error::new(Code::StalePlan, "the database is not in the state that the plan starts from"))
+        Err(Error::new(
+            Code::StalePlan,
+            "the database is not in the state that the plan starts from",
+        ))
     }
 
     /// The whole plan in one transaction; tried again only after the server confirmed that it was rolled back.
@@ -147,7 +173,9 @@ impl Ready {
         let mut attempt = 0;
         loop {
             let Err(failed) = self.attempt().await else {
-                return ApplyOutcome::Applied { statements: self.count(self.plan.statements.len()) };
+                return ApplyOutcome::Applied {
+                    statements: self.count(self.plan.statements.len()),
+                };
             };
             let error = match failed {
                 Failed::AtCommit(error) => {
@@ -158,14 +186,22 @@ impl Ready {
                 }
                 Failed::RolledBack { error, again } if again && attempt < RETRIES => error,
                 Failed::RolledBack { error, .. } => {
-                    return ApplyOutcome::NothingCommitted { failure: error.to_failure() };
+                    return ApplyOutcome::NothingCommitted {
+                        failure: error.to_failure(),
+                    };
                 }
             };
             attempt += 1;
             tokio::time::sleep(Duration::from_millis(200 << attempt)).await;
             if let Err(stale) = self.check_state().await {
-                let failure = if stale.kind() == Code::StalePlan { stale } else { error };
-                return ApplyOutcome::NothingCommitted { failure: failure.to_failure() };
+                let failure = if stale.kind() == Code::StalePlan {
+                    stale
+                } else {
+                    error
+                };
+                return ApplyOutcome::NothingCommitted {
+                    failure: failure.to_failure(),
+                };
             }
         }
     }
@@ -173,7 +209,10 @@ impl Ready {
     async fn attempt(&self) -> std::result::Result<(), Failed> {
         // Without COMMIT the server keeps nothing, whatever becomes of the connection.
         let back = |error: Error, again: bool| Failed::RolledBack { error, again };
-        self.session.batch("opening the transaction", "BEGIN").await.map_err(|error| back(error, false))?;
+        self.session
+            .batch("opening the transaction", "BEGIN")
+            .await
+            .map_err(|error| back(error, false))?;
         for (index, statement) in self.plan.statements.iter().enumerate() {
             let answer = self.session.execute(&statement.sql).await;
             let error = match answer {
@@ -195,7 +234,10 @@ impl Ready {
             // An ERROR at COMMIT, such as a deferred constraint's, means that the server rolled back.
             Err(error) if error.as_db_error().is_some_and(|db| db.severity() == "ERROR") => {
                 let again = may_try_again(&error);
-                Err(back(Error::from_server(Code::StatementFailed, "the server refused to commit", &error), again))
+                Err(back(
+                    Error::from_server(Code::StatementFailed, "the server refused to commit", &error),
+                    again,
+                ))
             }
             Err(_) => Err(Failed::AtCommit(Error::new(
                 Code::OutcomeUnknown,
@@ -212,7 +254,8 @@ impl Ready {
                 match self.session.execute(&statement.sql).await {
                     Ok(Ok(_)) => break None,
                     Ok(Err(error)) => {
-                        if index == 0 && statement.transactional && may_try_again(&error) && attempt < RETRIES {
+                        if index == 0 && statement.transactional && may_try_again(&error) && attempt < RETRIES
+                        {
                             attempt += 1;
                             tokio::time::sleep(Duration::from_millis(200 << attempt)).await;
                             continue;
@@ -223,10 +266,15 @@ impl Ready {
                 }
             };
             if let Some(error) = error {
-                return ApplyOutcome::Uncertain { failure: error.to_failure(), statements_done: self.count(index) };
+                return ApplyOutcome::Uncertain {
+                    failure: error.to_failure(),
+                    statements_done: self.count(index),
+                };
             }
         }
-        ApplyOutcome::Applied { statements: self.count(self.plan.statements.len()) }
+        ApplyOutcome::Applied {
+            statements: self.count(self.plan.statements.len()),
+        }
     }
 
     fn explain(&self, index: usize, error: &tokio_postgres::Error) -> Error {
@@ -245,7 +293,10 @@ impl Ready {
 
 enum Failed {
     /// Nothing is committed; `again` when that was confirmed and the cause passes by itself.
-    RolledBack { error: Error, again: bool },
+    RolledBack {
+        error: Error,
+        again: bool,
+    },
     AtCommit(Error),
 }
 
@@ -258,11 +309,18 @@ fn may_try_again(error: &tokio_postgres::Error) -> bool {
 async fn take_lock(session: &Session, patience: Duration, deadline: &Deadline) -> Result<()> {
     let until = Instant::now() + patience;
     loop {
-        if session.one("SELECT pg_catalog.pg_try_advisory_lock($1)", &[&LOCK_KEY]).await?.get(0) {
+        if session
+            .one("SELECT pg_catalog.pg_try_advisory_lock($1)", &[&LOCK_KEY])
+            .await?
+            .get(0)
+        {
             return Ok(());
         }
         if Instant::now() >= until {
-            return Err(Error::new(Code::LockTimeout, "another run holds the database's advisory lock"));
+            return Err(Error::new(
+                Code::LockTimeout,
+                "another run holds the database's advisory lock",
+            ));
         }
         deadline.check()?;
         tokio::time::sleep(LOCK_POLL).await;
@@ -281,7 +339,10 @@ async fn refuse_pooler(target: &Target, session: &Session, deadline: &Deadline) 
     const WHO: &str = "SELECT pg_catalog.pg_backend_pid(), pg_catalog.current_setting('application_name')";
     let first: i32 = session.one(WHO, &[]).await?.get(0);
     let other = Session::open(target, deadline).await?;
-    let taken: bool = other.one("SELECT pg_catalog.pg_try_advisory_lock($1)", &[&LOCK_KEY]).await?.get(0);
+    let taken: bool = other
+        .one("SELECT pg_catalog.pg_try_advisory_lock($1)", &[&LOCK_KEY])
+        .await?
+        .get(0);
     let second: i32 = other.one(WHO, &[]).await?.get(0);
     let again = session.one(WHO, &[]).await?;
     if taken || second == first || again.get::<_, i32>(0) != first || again.get::<_, &str>(1) != "ptah" {

@@ -10,7 +10,7 @@ use crate::connect::{Deadline, Session, Target};
 use crate::desired::{Desired, load};
 use crate::error::{Code, Error, Result};
 use crate::observe::{Observation, Scope, whereabouts};
-use crate::plan::statements;
+use crate::plan::{Bench, statements};
 use crate::scratch::{Database, Scratch};
 
 /// A desired state in a scratch database.
@@ -44,12 +44,23 @@ impl Declared {
             .await?;
         let mut schemas: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
         schemas.push(own_schema.to_owned());
-        Ok(Self { database, scope: Scope::exactly(schemas) })
+        Ok(Self {
+            database,
+            scope: Scope::exactly(schemas),
+        })
     }
 
     pub(crate) async fn read(&self, exclude: &Selectors, user: &str, deadline: &Deadline) -> Result<Model> {
         let session = Session::open(&self.database.loader, deadline).await?;
-        let model = read(&session, &Reading { scope: self.scope.schemas(), exclude, user }).await?;
+        let model = read(
+            &session,
+            &Reading {
+                scope: self.scope.schemas(),
+                exclude,
+                user,
+            },
+        )
+        .await?;
         let declares = |id: &Id| match id {
             Id::Schema(name) => name != "public",
             Id::Comment(of) | Id::Privileges(of, _) => !matches!(&**of, Id::Schema(_)),
@@ -58,7 +69,10 @@ impl Declared {
         if model.objects.keys().any(declares) {
             Ok(model)
         } else {
-            Err(Error::new(Code::EmptyDesiredState, "the desired state declares no object"))
+            Err(Error::new(
+                Code::EmptyDesiredState,
+                "the desired state declares no object",
+            ))
         }
     }
 }
@@ -90,8 +104,19 @@ pub(crate) fn reconcile(to: &mut Model, from: &Model, major: u32) -> Vec<String>
         granted.insert("CREATE".into());
     }
     let preset = [
-        (Id::Comment(Box::new(public.clone())), Object::Comment { text: "standard public schema".into() }),
-        (Id::Privileges(Box::new(public), String::new()), Object::Privileges { granted, by_default: BTreeSet::new() }),
+        (
+            Id::Comment(Box::new(public.clone())),
+            Object::Comment {
+                text: "standard public schema".into(),
+            },
+        ),
+        (
+            Id::Privileges(Box::new(public), String::new()),
+            Object::Privileges {
+                granted,
+                by_default: BTreeSet::new(),
+            },
+        ),
     ];
     for (id, object) in preset {
         if to.objects.get(&id) == Some(&object) {
@@ -108,10 +133,19 @@ pub(crate) fn reconcile(to: &mut Model, from: &Model, major: u32) -> Vec<String>
 ///
 /// # Errors
 /// As loading the desired state.
-pub async fn desired_scope(target: &Target, desired: &Path, scratch: &Scratch, deadline: &Deadline) -> Result<Scope> {
+pub async fn desired_scope(
+    target: &Target,
+    desired: &Path,
+    scratch: &Scratch,
+    deadline: &Deadline,
+) -> Result<Scope> {
     let desired = Desired::read(desired)?;
     let here = whereabouts(&Session::open(target, deadline).await?).await?;
-    Ok(Declared::load(&desired, scratch, target.own_schema(), &here.roles, deadline).await?.scope)
+    Ok(
+        Declared::load(&desired, scratch, target.own_schema(), &here.roles, deadline)
+            .await?
+            .scope,
+    )
 }
 
 /// What differs between an observed database and a desired state, in numbers. Reads only the scratch server.
@@ -127,16 +161,40 @@ pub async fn drift(
     deadline: &Deadline,
 ) -> Result<DriftReport> {
     let desired = Desired::read(desired)?;
-    let declared = Declared::load(&desired, scratch, target.own_schema(), &observation.roles, deadline).await?;
-    if let Some(schema) = declared.scope.schemas().iter().find(|s| !observation.scope.contains(s)) {
+    let declared = Declared::load(
+        &desired,
+        scratch,
+        target.own_schema(),
+        &observation.roles,
+        deadline,
+    )
+    .await?;
+    if let Some(schema) = declared
+        .scope
+        .schemas()
+        .iter()
+        .find(|s| !observation.scope.contains(s))
+    {
         let message = format!("the desired state names schema {schema}, which was not observed");
         return Err(Error::new(Code::ScopeMismatch, message).about(schema.clone()));
     }
     let exclude = Selectors::parse(&policy.exclude, target.pinned_schema())?;
     let mut to = declared.read(&exclude, &observation.user, deadline).await?;
-    let from = &observation.model;
-    reconcile(&mut to, from, observation.server.major);
-    report(from, &to, observation.server.major, policy)
+    let mut from = observation.model.clone();
+    reconcile(&mut to, &from, observation.server.major);
+    if from.differs_in_text(&to) {
+        let bench = Bench {
+            scratch,
+            scope: &Scope::exactly(observation.scope.clone()),
+            exclude: &exclude,
+            user: &observation.user,
+            roles: &observation.roles,
+            deadline,
+        };
+        from = bench.settle(&from).await?;
+        to = bench.settle(&to).await?;
+    }
+    report(&from, &to, observation.server.major, policy)
 }
 
 fn report(from: &Model, to: &Model, major: u32, policy: &SchemaPolicy) -> Result<DriftReport> {
@@ -153,13 +211,24 @@ fn report(from: &Model, to: &Model, major: u32, policy: &SchemaPolicy) -> Result
         }
     }
     // The digest stands for the whole difference: the statements that end it, where there are any.
-    let sql: Vec<String> = statements(from, to, major, true).map(|s| s.into_iter().map(|s| s.sql).collect()).unwrap_or_default();
+    let sql: Vec<String> = statements(from, to, major, true)
+        .map(|s| s.into_iter().map(|s| s.sql).collect())
+        .unwrap_or_default();
     let digest = ptah_contract::canonical::digest(&(
-        details.iter().map(|(name, category, severity)| (name, category, severity.word())).collect::<Vec<_>>(),
+        details
+            .iter()
+            .map(|(name, category, severity)| (name, category, severity.word()))
+            .collect::<Vec<_>>(),
         sql,
     ))
     .map_err(|_| Error::internal("a drift report has no JSON"))?;
-    Ok(DriftReport::count(digest, "postgres", details.iter().map(|(_, category, severity)| (*category, *severity))))
+    Ok(DriftReport::count(
+        digest,
+        "postgres",
+        details
+            .iter()
+            .map(|(_, category, severity)| (*category, *severity)),
+    ))
 }
 
 /// The parts of a table that comes or goes are not counted beside it.
@@ -171,24 +240,44 @@ fn new_table_covers(id: &Id, from: &Model, to: &Model) -> bool {
 /// The reference's words where it has one, ours beside them.
 fn category(id: &Id, old: Option<&Object>, new: Option<&Object>) -> (&'static str, Severity) {
     use Severity::{Destructive, Safe, Warning};
-    let pick = |added: &'static str, modified: &'static str, removed: &'static str, on_change: Severity| match (old, new) {
-        (None, _) => (added, Safe),
-        (_, None) => (removed, Destructive),
-        _ => (modified, on_change),
-    };
+    let pick =
+        |added: &'static str, modified: &'static str, removed: &'static str, on_change: Severity| match (
+            old, new,
+        ) {
+            (None, _) => (added, Safe),
+            (_, None) => (removed, Destructive),
+            _ => (modified, on_change),
+        };
     match id {
         Id::Schema(_) => pick("schemas_added", "schemas_modified", "schemas_removed", Warning),
-        Id::Extension(_) => pick("extensions_added", "extensions_modified", "extensions_removed", Warning),
+        Id::Extension(_) => pick(
+            "extensions_added",
+            "extensions_modified",
+            "extensions_removed",
+            Warning,
+        ),
         Id::Enum(_) => match (old, new) {
             (Some(Object::Enum { labels: a }), Some(Object::Enum { labels: b })) => {
-                if a.iter().all(|l| b.contains(l)) { ("enum_values_added", Warning) } else { ("enum_values_removed", Destructive) }
+                if a.iter().all(|l| b.contains(l)) {
+                    ("enum_values_added", Warning)
+                } else {
+                    ("enum_values_removed", Destructive)
+                }
             }
             _ => pick("enums_added", "enum_values_added", "enums_removed", Warning),
         },
-        Id::Sequence(_) | Id::SequenceOwner(_) => {
-            pick("sequences_added", "sequences_modified", "sequences_removed", Warning)
-        }
-        Id::Function(..) => pick("functions_added", "functions_modified", "functions_removed", Warning),
+        Id::Sequence(_) | Id::SequenceOwner(_) => pick(
+            "sequences_added",
+            "sequences_modified",
+            "sequences_removed",
+            Warning,
+        ),
+        Id::Function(..) => pick(
+            "functions_added",
+            "functions_modified",
+            "functions_removed",
+            Warning,
+        ),
         Id::Table(_) => pick("tables_added", "tables_modified", "tables_removed", Warning),
         Id::Column(..) => match (old, new) {
             (None, _) => ("columns_added", Warning),

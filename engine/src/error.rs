@@ -103,7 +103,13 @@ pub struct Error {
 impl Error {
     /// A failure with its sentence.
     pub fn new(kind: Code, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), object: None, sqlstate: None, statement: None }
+        Self {
+            kind,
+            message: message.into(),
+            object: None,
+            sqlstate: None,
+            statement: None,
+        }
     }
 
     /// The same about a named file, table or field.
@@ -178,9 +184,16 @@ impl Error {
             "57P01" | "57P02" | "57P03" | "53300" => Code::ServerUnavailable,
             _ => kind,
         };
-        let names: Vec<&str> = [db.schema(), db.table(), db.column(), db.constraint()].into_iter().flatten().collect();
+        let names: Vec<&str> = [db.schema(), db.table(), db.column(), db.constraint()]
+            .into_iter()
+            .flatten()
+            .collect();
         let error = Self::new(kind, format!("{what} (SQLSTATE {state})")).sqlstate(Some(state.to_owned()));
-        if names.is_empty() { error } else { error.about(names.join(".")) }
+        if names.is_empty() {
+            error
+        } else {
+            error.about(names.join("."))
+        }
     }
 }
 

@@ -25,7 +25,11 @@ pub fn quote(name: &str) -> String {
     let bare = bytes.next().is_some_and(|b| b.is_ascii_lowercase() || b == b'_')
         && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
         && !KEYWORDS.contains(&format!(" {name} "));
-    if bare { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+    if bare {
+        name.to_owned()
+    } else {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    }
 }
 
 /// A text as SQL needs it. `standard_conforming_strings` is on in every session of ours.
@@ -46,7 +50,10 @@ pub struct Name {
 impl Name {
     /// Both parts.
     pub fn new(schema: impl Into<String>, name: impl Into<String>) -> Self {
-        Self { schema: schema.into(), name: name.into() }
+        Self {
+            schema: schema.into(),
+            name: name.into(),
+        }
     }
 
     /// As SQL needs it.

@@ -66,7 +66,11 @@ impl Observation {
     /// How many objects are in scope.
     #[must_use]
     pub fn object_count(&self) -> usize {
-        self.model.objects.keys().filter(|id| !matches!(id, Id::Comment(_) | Id::Privileges(..))).count()
+        self.model
+            .objects
+            .keys()
+            .filter(|id| !matches!(id, Id::Comment(_) | Id::Privileges(..)))
+            .count()
     }
 }
 
@@ -82,8 +86,15 @@ pub(crate) struct Whereabouts {
 ///
 /// # Errors
 /// What keeps us from the server, and what in scope cannot be handled.
-pub async fn observe(target: &Target, scope: &Scope, policy: &SchemaPolicy, deadline: &Deadline) -> Result<Observation> {
-    let target = target.clone().with_connect_timeout(policy.connect_timeout.duration());
+pub async fn observe(
+    target: &Target,
+    scope: &Scope,
+    policy: &SchemaPolicy,
+    deadline: &Deadline,
+) -> Result<Observation> {
+    let target = target
+        .clone()
+        .with_connect_timeout(policy.connect_timeout.duration());
     let session = Session::open(&target, deadline).await?;
     let exclude = Selectors::parse(&policy.exclude, target.pinned_schema())?;
     look(&session, scope, &exclude).await
@@ -91,7 +102,15 @@ pub async fn observe(target: &Target, scope: &Scope, policy: &SchemaPolicy, dead
 
 pub(crate) async fn look(session: &Session, scope: &Scope, exclude: &Selectors) -> Result<Observation> {
     let here = whereabouts(session).await?;
-    let model = read(session, &Reading { scope: scope.schemas(), exclude, user: &here.user }).await?;
+    let model = read(
+        session,
+        &Reading {
+            scope: scope.schemas(),
+            exclude,
+            user: &here.user,
+        },
+    )
+    .await?;
     Ok(Observation {
         fingerprint: model.fingerprint(here.server.major, scope.schemas())?,
         model,
@@ -116,17 +135,31 @@ pub(crate) async fn whereabouts(session: &Session) -> Result<Whereabouts> {
         )
         .await?;
     if row.get::<_, bool>(5) {
-        return Err(Error::new(Code::ServerUnavailable, "the server is a standby; name the primary"));
+        return Err(Error::new(
+            Code::ServerUnavailable,
+            "the server is a standby; name the primary",
+        ));
     }
     let (database, number): (String, u32) = (row.get(1), row.get(2));
     let identity = if row.get(3) {
-        let row = session.one("SELECT system_identifier FROM pg_catalog.pg_control_system()", &[]).await?;
-        Some(Digest::of(format!("postgres\n{}\n{number}", row.get::<_, i64>(0)).as_bytes()))
+        let row = session
+            .one(
+                "SELECT system_identifier FROM pg_catalog.pg_control_system()",
+                &[],
+            )
+            .await?;
+        Some(Digest::of(
+            format!("postgres\n{}\n{number}", row.get::<_, i64>(0)).as_bytes(),
+        ))
     } else {
         None
     };
     Ok(Whereabouts {
-        server: Server { major: session.major(), version: session.version, identity },
+        server: Server {
+            major: session.major(),
+            version: session.version,
+            identity,
+        },
         database: Digest::of(database.as_bytes()),
         user: row.get(0),
         roles: row.get::<_, Option<Vec<String>>>(4).unwrap_or_default(),

@@ -17,7 +17,10 @@ use support::server;
 fn cases() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let only = std::env::var("PTAH_CASE").ok();
-    let mut cases: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    let mut cases: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
     cases.retain(|case| only.as_deref().is_none_or(|name| case.ends_with(name)));
     cases.sort();
     cases
@@ -26,20 +29,36 @@ fn cases() -> Vec<PathBuf> {
 #[tokio::test(flavor = "multi_thread")]
 async fn promise_p028_every_case_is_applied_and_then_plans_to_no_change() {
     let deadline = Deadline::after(Duration::from_secs(580));
-    let scratch = Scratch::child(&server().pg_home, server().major, &deadline).await.unwrap();
+    let scratch = Scratch::child(&server().pg_home, server().major, &deadline)
+        .await
+        .unwrap();
     let mut failures = Vec::new();
     let cases = cases();
     for case in &cases {
         for mode in [TransactionMode::File, TransactionMode::None] {
             if let Err(why) = run(case, mode, &scratch, &deadline).await {
-                failures.push(format!("{} ({mode:?}): {why}", case.file_name().unwrap().to_string_lossy()));
+                failures.push(format!(
+                    "{} ({mode:?}): {why}",
+                    case.file_name().unwrap().to_string_lossy()
+                ));
             }
         }
     }
-    assert!(failures.is_empty(), "{} failures in {} cases:\n{}", failures.len(), cases.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} failures in {} cases:\n{}",
+        failures.len(),
+        cases.len(),
+        failures.join("\n")
+    );
 }
 
-async fn run(case: &Path, mode: TransactionMode, scratch: &Scratch, deadline: &Deadline) -> Result<(), String> {
+async fn run(
+    case: &Path,
+    mode: TransactionMode,
+    scratch: &Scratch,
+    deadline: &Deadline,
+) -> Result<(), String> {
     let read = |name: &str| std::fs::read_to_string(case.join(name)).ok();
     let refused = read("refused.txt");
     if refused.is_some() && mode == TransactionMode::None {
@@ -47,10 +66,19 @@ async fn run(case: &Path, mode: TransactionMode, scratch: &Scratch, deadline: &D
     }
     let database = server().database().await;
     for sql in [read("from.sql"), read("rows.sql")].into_iter().flatten() {
-        database.client().await.batch_execute(&sql).await.map_err(|e| format!("from: {:?}", e.as_db_error()))?;
+        database
+            .client()
+            .await
+            .batch_execute(&sql)
+            .await
+            .map_err(|e| format!("from: {:?}", e.as_db_error()))?;
     }
     let target = Target::from_url(&database.url()).unwrap();
-    let policy = SchemaPolicy { allow_destructive: true, transaction_mode: mode, ..SchemaPolicy::default() };
+    let policy = SchemaPolicy {
+        allow_destructive: true,
+        transaction_mode: mode,
+        ..SchemaPolicy::default()
+    };
     let to = case.join("to.sql");
     let planned = match (plan(&target, &to, scratch, &policy, deadline).await, refused) {
         (Ok(planned), None) => planned,
@@ -62,7 +90,12 @@ async fn run(case: &Path, mode: TransactionMode, scratch: &Scratch, deadline: &D
             return missing.map_or(Ok(()), |line| Err(format!("{found} lacks {line}")));
         }
     };
-    let sql: String = planned.plan.statements.iter().map(|s| format!("-- {} | {}\n{};\n", s.severity.word(), s.reason, s.sql)).collect();
+    let sql: String = planned
+        .plan
+        .statements
+        .iter()
+        .map(|s| format!("-- {} | {}\n{};\n", s.severity.word(), s.reason, s.sql))
+        .collect();
     if mode == TransactionMode::File {
         if std::env::var_os("PTAH_UPDATE").is_some() {
             std::fs::write(case.join("plan.sql"), &sql).unwrap();
@@ -72,16 +105,34 @@ async fn run(case: &Path, mode: TransactionMode, scratch: &Scratch, deadline: &D
             }
         }
     }
-    let outcome = apply(&target, &planned.document, planned.digest, &policy, async || Ok(()), deadline).await;
-    if outcome != (ApplyOutcome::Applied { statements: planned.statement_count }) {
+    let outcome = apply(
+        &target,
+        &planned.document,
+        planned.digest,
+        &policy,
+        async || Ok(()),
+        deadline,
+    )
+    .await;
+    if outcome
+        != (ApplyOutcome::Applied {
+            statements: planned.statement_count,
+        })
+    {
         return Err(format!("{outcome:?}\n{sql}"));
     }
-    let again = plan(&target, &to, scratch, &policy, deadline).await.map_err(|e| format!("again: {}: {e}", e.code()))?;
-    if !again.no_change || again.observation.fingerprint != planned.desired_fingerprint {
+    let again = plan(&target, &to, scratch, &policy, deadline)
+        .await
+        .map_err(|e| format!("again: {}: {e}", e.code()))?;
+    if !again.no_change || again.observation.fingerprint != again.desired_fingerprint {
         let rest: Vec<&str> = again.plan.statements.iter().map(|s| s.sql.as_str()).collect();
         return Err(format!("not converged: {rest:?} after\n{sql}"));
     }
-    for check in read("check.sql").unwrap_or_default().lines().filter(|line| !line.trim().is_empty()) {
+    for check in read("check.sql")
+        .unwrap_or_default()
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+    {
         let answer = database.text(check).await;
         if answer != "t" {
             return Err(format!("{check} gives {answer}"));

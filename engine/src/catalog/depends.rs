@@ -19,12 +19,19 @@ pub(super) async fn comments(session: &Session, grow: &mut Growing) -> Result<()
         let text: String = row.get(3);
         if let Some((view, column)) = grow.view_columns.get(&(address.1, address.2)).cloned() {
             let of = Id::Column(view, column);
-            grow.model.objects.insert(Id::Comment(Box::new(of)), Object::Comment { text });
+            grow.model
+                .objects
+                .insert(Id::Comment(Box::new(of)), Object::Comment { text });
         } else if let Some(id) = grow.ids.get(&address).cloned() {
             if hidden_relation(address, &id) {
-                return Err(unsupported(&format!("comment on the relation behind {}", id.describe())));
+                return Err(unsupported(&format!(
+                    "comment on the relation behind {}",
+                    id.describe()
+                )));
             }
-            grow.model.objects.insert(Id::Comment(Box::new(id)), Object::Comment { text });
+            grow.model
+                .objects
+                .insert(Id::Comment(Box::new(id)), Object::Comment { text });
         }
     }
     Ok(())
@@ -41,19 +48,32 @@ pub(super) async fn privileges(session: &Session, user: &str, grow: &mut Growing
         let address: Address = (row.get(0), row.get(1), row.get(2));
         let (role, privilege, actual): (String, String, bool) = (row.get(3), row.get(4), row.get(5));
         if let Some((view, column)) = grow.view_columns.get(&(address.1, address.2)) {
-            return Err(unsupported(&format!("privileges on column {column} of view {view}")));
+            return Err(unsupported(&format!(
+                "privileges on column {column} of view {view}"
+            )));
         }
-        let Some(id) = grow.ids.get(&address).cloned() else { continue };
+        let Some(id) = grow.ids.get(&address).cloned() else {
+            continue;
+        };
         if hidden_relation(address, &id) {
-            return Err(unsupported(&format!("privileges on the sequence behind {}", id.describe())));
+            return Err(unsupported(&format!(
+                "privileges on the sequence behind {}",
+                id.describe()
+            )));
         }
         let entry = found.entry((id, role)).or_default();
-        if actual { entry.0.insert(privilege) } else { entry.1.insert(privilege) };
+        if actual {
+            entry.0.insert(privilege)
+        } else {
+            entry.1.insert(privilege)
+        };
     }
     for ((id, role), (granted, by_default)) in found {
         if granted != by_default {
             let object = Object::Privileges { granted, by_default };
-            grow.model.objects.insert(Id::Privileges(Box::new(id), role), object);
+            grow.model
+                .objects
+                .insert(Id::Privileges(Box::new(id), role), object);
         }
     }
     Ok(())
@@ -65,7 +85,13 @@ pub(super) async fn depends(session: &Session, reading: &Reading<'_>, grow: &mut
         .query(q::DEPENDS, &[])
         .await?
         .iter()
-        .map(|row| ((row.get(0), row.get(1), row.get(2)), (row.get(3), row.get(4), row.get(5)), row.get(6)))
+        .map(|row| {
+            (
+                (row.get(0), row.get(1), row.get(2)),
+                (row.get(3), row.get(4), row.get(5)),
+                row.get(6),
+            )
+        })
         .collect();
     for (from, to, kind) in &rows {
         if kind == "e" && to.0 == EXTENSION {
@@ -79,11 +105,19 @@ pub(super) async fn depends(session: &Session, reading: &Reading<'_>, grow: &mut
             grow.ids.entry((TYPE, row.get(0), 0)).or_insert(id);
         }
     }
-    let internal: HashSet<u32> = session.query(q::INTERNAL_TRIGGERS, &[]).await?.iter().map(|r| r.get(0)).collect();
+    let internal: HashSet<u32> = session
+        .query(q::INTERNAL_TRIGGERS, &[])
+        .await?
+        .iter()
+        .map(|r| r.get(0))
+        .collect();
     let mut outward: Vec<(Id, Address)> = Vec::new();
     let mut inward: Vec<(Id, Address)> = Vec::new();
     for (from, to, kind) in rows {
-        if kind == "e" || (from.0 == TRIGGER && internal.contains(&from.1)) || PUBLICATION_CLASSES.contains(&from.0) {
+        if kind == "e"
+            || (from.0 == TRIGGER && internal.contains(&from.1))
+            || PUBLICATION_CLASSES.contains(&from.0)
+        {
             continue;
         }
         match (grow.find(from).cloned(), grow.find(to).cloned()) {
@@ -108,7 +142,11 @@ pub(super) async fn depends(session: &Session, reading: &Reading<'_>, grow: &mut
     }
     let names = describe(session, &inward.iter().map(|(_, from)| *from).collect::<Vec<_>>()).await?;
     for ((need, _), name) in inward.into_iter().zip(names) {
-        grow.model.outside_dependents.entry(need).or_default().insert(name);
+        grow.model
+            .outside_dependents
+            .entry(need)
+            .or_default()
+            .insert(name);
     }
     hide(reading, grow)
 }
@@ -119,7 +157,11 @@ fn structural(grow: &mut Growing) {
     for id in ids {
         let mut needs: Vec<Id> = id.parent().into_iter().collect();
         match &id {
-            Id::Enum(name) | Id::Sequence(name) | Id::Table(name) | Id::View(name) | Id::Function(name, _) => {
+            Id::Enum(name)
+            | Id::Sequence(name)
+            | Id::Table(name)
+            | Id::View(name)
+            | Id::Function(name, _) => {
                 needs.push(Id::Schema(name.schema.clone()));
             }
             Id::Index(_) => needs.extend(id.table(&grow.model).cloned().map(Id::Table)),
@@ -141,15 +183,22 @@ fn structural(grow: &mut Growing) {
             }
             _ => {}
         }
-        let known = needs.into_iter().filter(|need| grow.model.objects.contains_key(need)).collect::<Vec<_>>();
+        let known = needs
+            .into_iter()
+            .filter(|need| grow.model.objects.contains_key(need))
+            .collect::<Vec<_>>();
         grow.model.needs.entry(id).or_default().extend(known);
     }
 }
 
 fn hide(reading: &Reading<'_>, grow: &mut Growing) -> Result<()> {
     let model = &mut grow.model;
-    let hidden: BTreeSet<Id> =
-        model.objects.keys().filter(|id| reading.exclude.hides(id, model)).cloned().collect();
+    let hidden: BTreeSet<Id> = model
+        .objects
+        .keys()
+        .filter(|id| reading.exclude.hides(id, model))
+        .cloned()
+        .collect();
     if hidden.is_empty() {
         return Ok(());
     }
@@ -161,9 +210,18 @@ fn hide(reading: &Reading<'_>, grow: &mut Growing) -> Result<()> {
                     model.needs.entry(id.clone()).or_default().insert(need);
                 }
                 (true, false) => {
-                    model.outside_dependents.entry(need).or_default().insert(id.describe());
+                    model
+                        .outside_dependents
+                        .entry(need)
+                        .or_default()
+                        .insert(id.describe());
                 }
-                (false, true) => return Err(outside(&id.describe(), &format!("{}, which is excluded", need.describe()))),
+                (false, true) => {
+                    return Err(outside(
+                        &id.describe(),
+                        &format!("{}, which is excluded", need.describe()),
+                    ));
+                }
                 (true, true) => {}
             }
         }
@@ -187,11 +245,18 @@ async fn describe(session: &Session, addresses: &[Address]) -> Result<Vec<String
     let objects: Vec<u32> = addresses.iter().map(|a| a.1).collect();
     let parts: Vec<i32> = addresses.iter().map(|a| a.2).collect();
     let rows = session.query(q::DESCRIBE, &[&classes, &objects, &parts]).await?;
-    Ok(rows.iter().map(|row| row.get::<_, Option<String>>(0).unwrap_or_default()).collect())
+    Ok(rows
+        .iter()
+        .map(|row| row.get::<_, Option<String>>(0).unwrap_or_default())
+        .collect())
 }
 
 fn unsupported(object: &str) -> Error {
-    Error::new(Code::UnsupportedObject, format!("{object} cannot be handled in this build")).about(object)
+    Error::new(
+        Code::UnsupportedObject,
+        format!("{object} cannot be handled in this build"),
+    )
+    .about(object)
 }
 
 fn outside(object: &str, other: &str) -> Error {

@@ -23,13 +23,19 @@ impl Selectors {
         let mut selectors = Vec::new();
         for pattern in patterns.iter().flat_map(|p| p.split(',')) {
             let invalid = || {
-                Error::new(Code::InvalidPolicy, "a selector is schema[.object[.child]], with [type=…] at most at its end")
-                    .about(pattern)
+                Error::new(
+                    Code::InvalidPolicy,
+                    "a selector is schema[.object[.child]], with [type=…] at most at its end",
+                )
+                .about(pattern)
             };
             let (path, kinds) = match pattern.trim().split_once('[') {
                 None => (pattern.trim(), vec![]),
                 Some((path, rest)) => {
-                    let kinds = rest.strip_suffix(']').and_then(|r| r.strip_prefix("type=")).ok_or_else(invalid)?;
+                    let kinds = rest
+                        .strip_suffix(']')
+                        .and_then(|r| r.strip_prefix("type="))
+                        .ok_or_else(invalid)?;
                     (path, kinds.split('|').map(str::to_owned).collect())
                 }
             };
@@ -54,13 +60,22 @@ impl Selectors {
         let (name, child) = match id {
             Id::Column(table, part) | Id::Default(table, part) => (table, Some(part)),
             Id::Constraint(table, part) | Id::Trigger(table, part) => (table, Some(part)),
-            Id::Enum(name) | Id::Sequence(name) | Id::SequenceOwner(name) | Id::Function(name, _) => (name, None),
+            Id::Enum(name) | Id::Sequence(name) | Id::SequenceOwner(name) | Id::Function(name, _) => {
+                (name, None)
+            }
             Id::Table(name) | Id::Index(name) | Id::View(name) => (name, None),
             Id::Schema(_) | Id::Extension(_) | Id::Comment(_) | Id::Privileges(..) => return false,
         };
-        let kind = if matches!(id, Id::Default(..)) { "column" } else { id.kind() };
+        let kind = if matches!(id, Id::Default(..)) {
+            "column"
+        } else {
+            id.kind()
+        };
         let (path, whole) = match child {
-            Some(part) => (vec![&name.schema, &name.name, part], vec![&name.schema, &name.name]),
+            Some(part) => (
+                vec![&name.schema, &name.name, part],
+                vec![&name.schema, &name.name],
+            ),
             None => (vec![&name.schema, &name.name], vec![]),
         };
         if self.hides_name(kind, &path) || (!whole.is_empty() && self.hides_name("table", &whole)) {
@@ -82,7 +97,11 @@ impl Selectors {
             // `schema` alone, or `schema.*`, hides whatever the schema holds.
             selector.parts.len() <= path.len()
                 && (selector.parts.len() == path.len() || selector.kinds.is_empty())
-                && selector.parts.iter().zip(path).all(|(pattern, part)| glob(pattern, part.as_ref()))
+                && selector
+                    .parts
+                    .iter()
+                    .zip(path)
+                    .all(|(pattern, part)| glob(pattern, part.as_ref()))
                 && (selector.kinds.is_empty() || selector.kinds.iter().any(|k| k == kind))
         })
     }
@@ -139,7 +158,11 @@ mod tests {
         ];
         for (pattern, pinned, hidden) in cases {
             let selectors = Selectors::parse(&[pattern.to_owned()], pinned).unwrap();
-            let found: Vec<_> = ids.iter().filter(|id| selectors.hides(id, &Model::default())).map(Id::kind).collect();
+            let found: Vec<_> = ids
+                .iter()
+                .filter(|id| selectors.hides(id, &Model::default()))
+                .map(Id::kind)
+                .collect();
             assert_eq!(found, hidden, "{pattern}");
         }
         for wrong in ["a.b.c.d", "a..b", "", "a[kind=x]", "a[type=x"] {

@@ -73,15 +73,27 @@ pub enum Object {
     /// `pg_get_constraintdef`.
     Constraint(Constraint),
     /// `pg_get_indexdef`.
-    Index { table: Name, definition: String, unique: bool, valid: bool },
+    Index {
+        table: Name,
+        definition: String,
+        unique: bool,
+        valid: bool,
+    },
     /// `pg_get_viewdef`, columns and options.
     View(View),
     /// `pg_get_triggerdef` and `tgenabled`.
-    Trigger { definition: String, enabled: String, on_view: bool },
+    Trigger {
+        definition: String,
+        enabled: String,
+        on_view: bool,
+    },
     /// The text.
     Comment { text: String },
     /// Privileges; a star marks the grant option.
-    Privileges { granted: BTreeSet<String>, by_default: BTreeSet<String> },
+    Privileges {
+        granted: BTreeSet<String>,
+        by_default: BTreeSet<String>,
+    },
 }
 
 /// A sequence's options.
@@ -233,7 +245,9 @@ impl Id {
     pub fn path(&self) -> String {
         match self {
             Self::Schema(name) | Self::Extension(name) => quote(name),
-            Self::Enum(name) | Self::Sequence(name) | Self::Table(name) | Self::SequenceOwner(name) => name.sql(),
+            Self::Enum(name) | Self::Sequence(name) | Self::Table(name) | Self::SequenceOwner(name) => {
+                name.sql()
+            }
             Self::Index(name) | Self::View(name) => name.sql(),
             Self::Function(name, arguments) => format!("{}({arguments})", name.sql()),
             Self::Column(name, part)
@@ -249,7 +263,9 @@ impl Id {
     pub fn describe(&self) -> String {
         match self {
             Self::Comment(of) => format!("comment on {}", of.describe()),
-            Self::Privileges(of, role) if role.is_empty() => format!("privileges of PUBLIC on {}", of.describe()),
+            Self::Privileges(of, role) if role.is_empty() => {
+                format!("privileges of PUBLIC on {}", of.describe())
+            }
             Self::Privileges(of, role) => format!("privileges of {} on {}", quote(role), of.describe()),
             _ => format!("{} {}", self.kind(), self.path()),
         }
@@ -313,7 +329,10 @@ impl Model {
     #[must_use]
     pub fn differs_in_text(&self, other: &Self) -> bool {
         self.objects.iter().any(|(id, object)| {
-            other.objects.get(id).is_some_and(|o| o != object && o.without_text() == object.without_text())
+            other
+                .objects
+                .get(id)
+                .is_some_and(|o| o != object && o.without_text() == object.without_text())
         })
     }
 
@@ -341,13 +360,27 @@ impl Model {
             extensions: &'a BTreeMap<String, String>,
             objects: Vec<(String, &'a Object)>,
         }
-        let objects = self.objects.iter().map(|(id, object)| (id.describe(), object)).collect();
-        canonical::digest(&State { major, scope, extensions: &self.extension_versions, objects }).map_err(|_| Error::internal("a model has no JSON"))
+        let objects = self
+            .objects
+            .iter()
+            .map(|(id, object)| (id.describe(), object))
+            .collect();
+        canonical::digest(&State {
+            major,
+            scope,
+            extensions: &self.extension_versions,
+            objects,
+        })
+        .map_err(|_| Error::internal("a model has no JSON"))
     }
 
     /// The first object, in order, that is not the same on both sides.
     #[must_use]
     pub fn first_difference<'a>(&'a self, other: &'a Self) -> Option<&'a Id> {
-        self.objects.keys().chain(other.objects.keys()).filter(|id| self.objects.get(*id) != other.objects.get(*id)).min()
+        self.objects
+            .keys()
+            .chain(other.objects.keys())
+            .filter(|id| self.objects.get(*id) != other.objects.get(*id))
+            .min()
     }
 }

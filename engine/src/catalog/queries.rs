@@ -132,9 +132,9 @@ pub(super) const DEPENDS: &str = "
 SELECT d.classid, d.objid, d.objsubid, d.refclassid, d.refobjid, d.refobjsubid, d.deptype::text
 FROM pg_catalog.pg_depend d WHERE d.objid >= 16384 AND d.deptype IN ('n', 'a', 'i', 'e')";
 
-/// How the server itself names an object.
+/// How the server itself names an object. (`unnest` of several arrays is syntax, so it takes no schema.)
 pub(super) const DESCRIBE: &str = "
-SELECT pg_catalog.pg_describe_object(c, o, s) FROM pg_catalog.unnest($1::oid[], $2::oid[], $3::int4[]) AS u(c, o, s)";
+SELECT pg_catalog.pg_describe_object(c, o, s) FROM unnest($1::oid[], $2::oid[], $3::int4[]) AS u(c, o, s)";
 
 /// Comments.
 pub(super) const COMMENTS: &str = "

@@ -53,7 +53,9 @@ impl Growing {
     }
 
     pub(super) fn find(&self, address: Address) -> Option<&Id> {
-        self.ids.get(&address).or_else(|| self.ids.get(&(address.0, address.1, 0)))
+        self.ids
+            .get(&address)
+            .or_else(|| self.ids.get(&(address.0, address.1, 0)))
     }
 
     fn table(&self, oid: u32) -> Result<Name> {
@@ -69,7 +71,12 @@ impl Growing {
 /// # Errors
 /// `unsupported_object` and `outside_dependency`, naming the first such object.
 pub(crate) async fn read(session: &Session, reading: &Reading<'_>) -> Result<Model> {
-    session.batch("opening a snapshot", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+    session
+        .batch(
+            "opening a snapshot",
+            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        )
+        .await?;
     let model = read_snapshot(session, reading).await;
     // The snapshot wrote nothing; when closing it fails, the next statement says so.
     let closed = session.batch("closing a snapshot", "COMMIT").await;
@@ -90,7 +97,11 @@ async fn read_snapshot(session: &Session, reading: &Reading<'_>) -> Result<Model
     for row in session.query(q::EXTENSIONS, &[]).await? {
         let (name, version): (String, String) = (row.get(1), row.get(3));
         grow.model.extension_versions.insert(name.clone(), version);
-        grow.add((EXTENSION, row.get(0), 0), Id::Extension(name), Object::Extension { schema: row.get(2) });
+        grow.add(
+            (EXTENSION, row.get(0), 0),
+            Id::Extension(name),
+            Object::Extension { schema: row.get(2) },
+        );
     }
     for row in session.query(q::ENUMS, &[scope]).await? {
         let id = Id::Enum(Name::new(row.get::<_, &str>(2), row.get::<_, &str>(3)));
@@ -101,7 +112,10 @@ async fn read_snapshot(session: &Session, reading: &Reading<'_>) -> Result<Model
     relations(session, scope, &mut grow).await?;
     columns(session, scope, &mut grow).await?;
     for row in session.query(q::FUNCTIONS, &[scope]).await? {
-        let id = Id::Function(Name::new(row.get::<_, &str>(1), row.get::<_, &str>(2)), row.get(3));
+        let id = Id::Function(
+            Name::new(row.get::<_, &str>(1), row.get::<_, &str>(2)),
+            row.get(3),
+        );
         own(&mut grow, &id, row.get(10));
         let function = Function {
             definition: row.get(4),
@@ -128,9 +142,16 @@ async fn read_snapshot(session: &Session, reading: &Reading<'_>) -> Result<Model
         grow.add((CONSTRAINT, row.get(0), 0), id, Object::Constraint(constraint));
     }
     for row in session.query(q::INDEXES, &[scope]).await? {
-        let Some((table, _)) = grow.relations.get(&row.get(1)).cloned() else { continue };
+        let Some((table, _)) = grow.relations.get(&row.get(1)).cloned() else {
+            continue;
+        };
         let id = Id::Index(Name::new(row.get::<_, &str>(2), row.get::<_, &str>(3)));
-        let object = Object::Index { table, definition: row.get(4), unique: row.get(5), valid: row.get(6) };
+        let object = Object::Index {
+            table,
+            definition: row.get(4),
+            unique: row.get(5),
+            valid: row.get(6),
+        };
         grow.add((CLASS, row.get(0), 0), id, object);
     }
     for row in session.query(q::TRIGGERS, &[scope]).await? {
@@ -144,7 +165,11 @@ async fn read_snapshot(session: &Session, reading: &Reading<'_>) -> Result<Model
         if constraint != 0 {
             grow.ids.insert((CONSTRAINT, constraint, 0), id.clone());
         }
-        let object = Object::Trigger { definition: row.get(3), enabled: row.get(4), on_view: kind == "v" };
+        let object = Object::Trigger {
+            definition: row.get(3),
+            enabled: row.get(4),
+            on_view: kind == "v",
+        };
         grow.add((TRIGGER, row.get(0), 0), id, object);
     }
     depends::comments(session, &mut grow).await?;
@@ -168,7 +193,9 @@ async fn refuse_unsupported(session: &Session, reading: &Reading<'_>) -> Result<
         let path: Vec<&str> = std::iter::once(schema).chain(name.splitn(2, '.')).collect();
         if !reading.exclude.hides_name(kind, &path) && !reading.exclude.hides_name("table", &path[..2]) {
             let object = format!("{kind} {schema}.{name}");
-            let message = format!("{object} is of a kind that this build does not handle; policy.exclude can leave it out");
+            let message = format!(
+                "{object} is of a kind that this build does not handle; policy.exclude can leave it out"
+            );
             return Err(Error::new(Code::UnsupportedObject, message).about(object));
         }
     }
@@ -185,7 +212,14 @@ async fn relations(session: &Session, scope: &[String], grow: &mut Growing) -> R
             "r" => (Id::Table(name), Object::Table { unlogged, options }),
             "v" => {
                 let definition: String = row.get(6);
-                (Id::View(name), Object::View(View { definition, columns: vec![], options }))
+                (
+                    Id::View(name),
+                    Object::View(View {
+                        definition,
+                        columns: vec![],
+                        options,
+                    }),
+                )
             }
             // Filled in below, where its options are.
             _ if row.get(10) => continue,
@@ -223,7 +257,10 @@ async fn columns(session: &Session, scope: &[String], grow: &mut Growing) -> Res
     let mut names: HashMap<(u32, i32), (String, u32)> = HashMap::new();
     if session.major() >= 18 {
         for row in session.query(q::NOT_NULL_NAMES, &[&scope]).await? {
-            names.insert((row.get(0), i32::from(row.get::<_, i16>(1))), (row.get(2), row.get(3)));
+            names.insert(
+                (row.get(0), i32::from(row.get::<_, i16>(1))),
+                (row.get(2), row.get(3)),
+            );
         }
     }
     let mut by_number: HashMap<(u32, i32), Id> = HashMap::new();
@@ -236,7 +273,8 @@ async fn columns(session: &Session, scope: &[String], grow: &mut Growing) -> Res
             .cloned()
             .ok_or_else(|| Error::internal("the catalog names a relation that it does not list"))?;
         if kind == "v" {
-            grow.view_columns.insert((relation, number), (table.clone(), name.clone()));
+            grow.view_columns
+                .insert((relation, number), (table.clone(), name.clone()));
             if let Some(Object::View(view)) = grow.model.objects.get_mut(&Id::View(table)) {
                 view.columns.push((name, row.get(3), row.get(4)));
             }
@@ -250,7 +288,9 @@ async fn columns(session: &Session, scope: &[String], grow: &mut Growing) -> Res
                 column.not_null_name = Some(constraint.clone());
             }
         }
-        if let (Some(oid), Some(expression)) = (row.get::<_, Option<u32>>(11), row.get::<_, Option<String>>(12)) {
+        if let (Some(oid), Some(expression)) =
+            (row.get::<_, Option<u32>>(11), row.get::<_, Option<String>>(12))
+        {
             if row.get::<_, &str>(7).is_empty() {
                 let default = Id::Default(table.clone(), name.clone());
                 grow.add((DEFAULT, oid, 0), default, Object::Default { expression });
@@ -292,7 +332,11 @@ fn column(row: &Row) -> Column {
         not_null_name: None,
         generated: None,
         is_virtual: row.get::<_, &str>(7) == "v",
-        identity: generation.map(|g| Identity { generation: g.into(), sequence_name: None, sequence: empty() }),
+        identity: generation.map(|g| Identity {
+            generation: g.into(),
+            sequence_name: None,
+            sequence: empty(),
+        }),
         storage: row.get(8),
         compression: row.get(9),
         statistics: row.get(10),
@@ -301,7 +345,9 @@ fn column(row: &Row) -> Column {
 
 fn sequence(row: &Row, grow: &mut Growing, columns: &HashMap<(u32, i32), Id>) -> Result<()> {
     let oid: u32 = row.get(0);
-    let Some((name, _)) = grow.relations.get(&oid).cloned() else { return Ok(()) };
+    let Some((name, _)) = grow.relations.get(&oid).cloned() else {
+        return Ok(());
+    };
     let mut sequence = Sequence {
         data_type: row.get(1),
         start: row.get(2),
@@ -318,7 +364,11 @@ fn sequence(row: &Row, grow: &mut Growing, columns: &HashMap<(u32, i32), Id>) ->
         (Some("i"), Some(Id::Column(table, column))) => {
             let id = Id::Column(table.clone(), column.clone());
             let usual = Name::new(&table.schema, format!("{}_{column}_seq", table.name));
-            if let Some(Object::Column(Column { identity: Some(identity), .. })) = grow.model.objects.get_mut(&id) {
+            if let Some(Object::Column(Column {
+                identity: Some(identity),
+                ..
+            })) = grow.model.objects.get_mut(&id)
+            {
                 identity.sequence_name = (name != usual).then(|| name.sql());
                 identity.sequence = sequence;
             }

@@ -78,3 +78,21 @@ fn a_secret_in_both_forms_is_refused() {
         Code::MalformedTarget
     );
 }
+
+proptest::proptest! {
+    #[test]
+    fn whatever_text_stands_in_the_secret_the_parser_answers_and_repeats_none_of_it(text in "(postgres://)?[ -~é\\n]{0,60}") {
+        if let Err(error) = Target::from_url(&text) {
+            let shown = format!("{error} {error:?}");
+            let tail: String = text.chars().skip(text.chars().count() / 2).collect();
+            proptest::prop_assert!(tail.chars().count() < 12 || !shown.contains(&tail), "{}", shown);
+        }
+    }
+
+    #[test]
+    fn any_password_is_the_same_after_one_escape_and_one_decoding(password in "\\PC{1,40}") {
+        let escaped: String = password.bytes().map(|b| format!("%{b:02x}")).collect();
+        let target = Target::from_url(&format!("postgres://u:{escaped}@h/d")).unwrap();
+        proptest::prop_assert_eq!(target.password, Some(Secret::new(password)));
+    }
+}

@@ -21,16 +21,10 @@ pub struct Statement {
     pub position: usize,
     /// Without the semicolon.
     pub sql: String,
+    /// Whether it makes a schema: those run first, since nothing in a schema can be made before it.
+    pub creates_schema: bool,
     /// Settings of the same file that stand before it.
     pub settings: Vec<String>,
-}
-
-impl Statement {
-    /// `file:line`.
-    #[must_use]
-    pub fn place(&self) -> String {
-        format!("{}:{}", self.file, self.line)
-    }
 }
 
 /// An extension that a file asks for; the engine creates it, never the file.
@@ -72,6 +66,7 @@ pub(super) fn admit(file: &str, text: &str, desired: &mut Desired) -> Result<()>
                 line,
                 position: index + 1,
                 sql: sql_of(text, node, usize::from(first.text_range().start())),
+                creates_schema: matches!(statement, Stmt::CreateSchema(_)),
                 settings: settings.clone(),
             }),
         }
@@ -86,7 +81,12 @@ pub(crate) fn single_statement_kind(sql: &str) -> Option<String> {
         .tree()
         .stmts()
         .filter(|statement| words(statement.syntax()).next().is_some())
-        .map(|statement| (kind_name(&statement), declares(&statement) || matches!(statement, Stmt::CreateExtension(_))));
+        .map(|statement| {
+            (
+                kind_name(&statement),
+                declares(&statement) || matches!(statement, Stmt::CreateExtension(_)),
+            )
+        });
     match (kinds.next(), kinds.next()) {
         (Some((name, true)), None) => Some(name),
         _ => None,
@@ -97,10 +97,16 @@ fn judge(statement: &Stmt, place: &str) -> Result<Verdict> {
     if declares(statement) {
         return Ok(Verdict::Declares);
     }
-    let words: Vec<String> = words(statement.syntax()).map(|token| token.text().to_owned()).collect();
+    let words: Vec<String> = words(statement.syntax())
+        .map(|token| token.text().to_owned())
+        .collect();
     let refused = |why: &str| {
         let kind = kind_name(statement);
-        Error::new(Code::StatementNotAdmitted, format!("{place}: {kind} is not admitted: {why}")).about(place)
+        Error::new(
+            Code::StatementNotAdmitted,
+            format!("{place}: {kind} is not admitted: {why}"),
+        )
+        .about(place)
     };
     match statement {
         Stmt::CreateExtension(_) => extension(&words, place).map(Verdict::Extension).ok_or_else(|| {
@@ -110,21 +116,29 @@ fn judge(statement: &Stmt, place: &str) -> Result<Verdict> {
         Stmt::Set(_) => {
             let at = 1 + usize::from(words.get(1).is_some_and(|w| w.eq_ignore_ascii_case("session")));
             let name = words.get(at).map(|w| w.to_ascii_lowercase()).unwrap_or_default();
-            setting(&name, || sql_words(&words)).ok_or_else(|| refused("this setting is not one that pg_dump writes"))
+            setting(&name, || sql_words(&words))
+                .ok_or_else(|| refused("this setting is not one that pg_dump writes"))
         }
         Stmt::Select(_) => {
-            let lower: Vec<String> =
-                words.iter().filter(|w| w.as_str() != ";").map(|w| w.to_ascii_lowercase()).collect();
+            let lower: Vec<String> = words
+                .iter()
+                .filter(|w| w.as_str() != ";")
+                .map(|w| w.to_ascii_lowercase())
+                .collect();
             let head: Vec<&str> = lower.iter().take(5).map(String::as_str).collect();
             match (head.as_slice(), words.get(5)) {
-                (["select", "pg_catalog", ".", "set_config", "("], Some(name)) if lower.len() == 11 && lower[7].starts_with('\'') => {
+                (["select", "pg_catalog", ".", "set_config", "("], Some(name))
+                    if lower.len() == 11 && lower[7].starts_with('\'') =>
+                {
                     setting(name.trim_matches('\''), || sql_words(&words))
                         .ok_or_else(|| refused("this setting is not one that pg_dump writes"))
                 }
                 _ => Err(refused("it declares nothing")),
             }
         }
-        _ => Err(refused("it is not the declaration of an object that this build handles")),
+        _ => Err(refused(
+            "it is not the declaration of an object that this build handles",
+        )),
     }
 }
 
@@ -132,11 +146,18 @@ fn judge(statement: &Stmt, place: &str) -> Result<Verdict> {
 fn setting(name: &str, sql: impl Fn() -> String) -> Option<Verdict> {
     match name {
         "search_path" | "check_function_bodies" => Some(Verdict::Setting(sql())),
-        "statement_timeout" | "lock_timeout" | "idle_in_transaction_session_timeout" | "transaction_timeout"
-        | "client_encoding" | "standard_conforming_strings" | "xmloption" | "client_min_messages"
-        | "row_security" | "default_tablespace" | "default_table_access_method" | "escape_string_warning" => {
-            Some(Verdict::Ignored)
-        }
+        "statement_timeout"
+        | "lock_timeout"
+        | "idle_in_transaction_session_timeout"
+        | "transaction_timeout"
+        | "client_encoding"
+        | "standard_conforming_strings"
+        | "xmloption"
+        | "client_min_messages"
+        | "row_security"
+        | "default_tablespace"
+        | "default_table_access_method"
+        | "escape_string_warning" => Some(Verdict::Ignored),
         _ => None,
     }
 }
@@ -155,7 +176,11 @@ fn extension(words: &[String], place: &str) -> Option<Extension> {
         Some(_) => return None,
         None => None,
     };
-    rest.next().is_none().then(|| Extension { name, schema, place: place.to_owned() })
+    rest.next().is_none().then(|| Extension {
+        name,
+        schema,
+        place: place.to_owned(),
+    })
 }
 
 fn unquote(word: &str) -> String {
@@ -219,13 +244,22 @@ fn declares(statement: &Stmt) -> bool {
 
 fn kind_name(statement: &Stmt) -> String {
     let kind = format!("{:?}", statement.syntax().kind());
-    kind.trim_end_matches("_TRANSACTION").trim_end_matches("_STMT").replace('_', " ")
+    kind.trim_end_matches("_TRANSACTION")
+        .trim_end_matches("_STMT")
+        .replace('_', " ")
 }
 
 fn refuse_renames(file: &str, text: &str, root: &SyntaxNode) -> Result<()> {
-    let comments = root.descendants_with_tokens().filter_map(|element| element.into_token());
+    let comments = root
+        .descendants_with_tokens()
+        .filter_map(|element| element.into_token());
     for token in comments.filter(|token| token.kind() == SyntaxKind::COMMENT) {
-        if token.text().trim_start_matches('-').trim_start().starts_with("ptah:renamed-from") {
+        if token
+            .text()
+            .trim_start_matches('-')
+            .trim_start()
+            .starts_with("ptah:renamed-from")
+        {
             let line = line_of(text, usize::from(token.text_range().start()));
             let message = format!("{file}:{line}: declared renames are not handled in this build");
             return Err(Error::new(Code::UnsupportedChange, message).about(format!("{file}:{line}")));
@@ -242,12 +276,21 @@ fn words(node: &SyntaxNode) -> impl Iterator<Item = squawk_syntax::SyntaxToken> 
 }
 
 fn sql_words(words: &[String]) -> String {
-    words.iter().filter(|w| w.as_str() != ";").cloned().collect::<Vec<_>>().join(" ")
+    words
+        .iter()
+        .filter(|w| w.as_str() != ";")
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn sql_of(text: &str, node: &SyntaxNode, start: usize) -> String {
     let end = usize::from(node.text_range().end());
-    text[start..end].trim_end().trim_end_matches(';').trim_end().to_owned()
+    text[start..end]
+        .trim_end()
+        .trim_end_matches(';')
+        .trim_end()
+        .to_owned()
 }
 
 fn line_of(text: &str, offset: usize) -> usize {
@@ -264,8 +307,14 @@ fn without_restrict(text: &str) -> String {
         let rest = line.strip_prefix(word)?.trim();
         (!rest.is_empty() && rest.bytes().all(|b| b.is_ascii_alphanumeric())).then(|| rest.to_owned())
     };
-    let opened: Vec<String> = text.lines().filter_map(|line| token(line, "\\restrict ")).collect();
-    let closed: Vec<String> = text.lines().filter_map(|line| token(line, "\\unrestrict ")).collect();
+    let opened: Vec<String> = text
+        .lines()
+        .filter_map(|line| token(line, "\\restrict "))
+        .collect();
+    let closed: Vec<String> = text
+        .lines()
+        .filter_map(|line| token(line, "\\unrestrict "))
+        .collect();
     if opened.len() != 1 || opened != closed {
         return text.to_owned();
     }

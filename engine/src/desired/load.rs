@@ -16,25 +16,54 @@ const MISSING: &[&str] = &["3F000", "42P01", "42704", "42883", "42703", "42830"]
 ///
 /// # Errors
 /// `desired_missing_object` and `desired_rejected` with file, line and statement; `missing_extension`.
-pub(crate) async fn load(desired: &Desired, database: &Database, own_schema: &str, guard: &Guard) -> Result<()> {
-    create_extensions(desired, database, guard).await?;
+pub(crate) async fn load(
+    desired: &Desired,
+    database: &Database,
+    own_schema: &str,
+    guard: &Guard,
+) -> Result<()> {
     let session = Session::open(&database.loader, guard).await?;
-    let mut state: Option<(String, Vec<String>)> = None;
-    let mut waiting: Vec<&Statement> = desired.statements.iter().collect();
-    if own_schema != "public" {
-        // The URL's own schema is where unqualified names go, so it is there before any of them.
-        session.batch("making the URL's schema", &format!("CREATE SCHEMA {}", quote(own_schema))).await?;
-    }
+    let mut loader = Loader {
+        session,
+        own_schema,
+        state: None,
+    };
+    let (schemas, others): (Vec<_>, Vec<_>) = desired.statements.iter().partition(|s| s.creates_schema);
+    let mut waiting: Vec<&Statement> = loader.pass(schemas).await?.into_iter().map(|(s, _)| s).collect();
+    // The URL's own schema is where unqualified names go, so it is there before any of them.
+    let own = format!("CREATE SCHEMA IF NOT EXISTS {}", quote(own_schema));
+    loader.session.batch("making the URL's schema", &own).await?;
+    create_extensions(desired, database, guard).await?;
+    waiting.extend(others);
     loop {
         let before = waiting.len();
-        let mut again: Vec<(&Statement, Error)> = Vec::new();
-        for statement in waiting {
+        let again = loader.pass(waiting).await?;
+        match again.first() {
+            None => return Ok(()),
+            Some((_, error)) if again.len() == before => return Err(error.clone()),
+            Some(_) => waiting = again.into_iter().map(|(statement, _)| statement).collect(),
+        }
+    }
+}
+
+struct Loader<'a> {
+    session: Session,
+    own_schema: &'a str,
+    /// The file and its settings that the session has now.
+    state: Option<(String, Vec<String>)>,
+}
+
+impl Loader<'_> {
+    /// Runs each statement; returns those that want something that is not there yet.
+    async fn pass<'s>(&mut self, statements: Vec<&'s Statement>) -> Result<Vec<(&'s Statement, Error)>> {
+        let mut again = Vec::new();
+        for statement in statements {
             let wanted = (statement.file.clone(), statement.settings.clone());
-            if state.as_ref() != Some(&wanted) {
-                prepare(&session, statement, own_schema).await?;
-                state = Some(wanted);
+            if self.state.as_ref() != Some(&wanted) {
+                prepare(&self.session, statement, self.own_schema).await?;
+                self.state = Some(wanted);
             }
-            if let Err(error) = session.execute(&statement.sql).await? {
+            if let Err(error) = self.session.execute(&statement.sql).await? {
                 let (error, missing) = explain(statement, &error);
                 if !missing {
                     return Err(error);
@@ -42,11 +71,7 @@ pub(crate) async fn load(desired: &Desired, database: &Database, own_schema: &st
                 again.push((statement, error));
             }
         }
-        match again.first() {
-            None => return Ok(()),
-            Some((_, error)) if again.len() == before => return Err(error.clone()),
-            Some(_) => waiting = again.into_iter().map(|(statement, _)| statement).collect(),
-        }
+        Ok(again)
     }
 }
 
@@ -82,7 +107,10 @@ async fn create_extensions(desired: &Desired, database: &Database, guard: &Guard
 async fn prepare(session: &Session, statement: &Statement, own_schema: &str) -> Result<()> {
     let own = quote(own_schema);
     session
-        .batch("a setting", &format!("SET search_path TO {own}; SET check_function_bodies TO on"))
+        .batch(
+            "a setting",
+            &format!("SET search_path TO {own}; SET check_function_bodies TO on"),
+        )
         .await?;
     for setting in &statement.settings {
         if let Err(error) = session.execute(setting).await? {
@@ -95,7 +123,10 @@ async fn prepare(session: &Session, statement: &Statement, own_schema: &str) -> 
 /// The scratch server's words about the user's own file may be repeated, clipped.
 fn explain(statement: &Statement, error: &tokio_postgres::Error) -> (Error, bool) {
     let Some(db) = error.as_db_error() else {
-        return (Error::new(Code::ScratchFailed, "the scratch server broke while loading"), false);
+        return (
+            Error::new(Code::ScratchFailed, "the scratch server broke while loading"),
+            false,
+        );
     };
     let state = db.code().code();
     let missing = MISSING.contains(&state);
@@ -114,6 +145,15 @@ fn explain(statement: &Statement, error: &tokio_postgres::Error) -> (Error, bool
         "57014" | "53400" | "57P01" | "57P02" => Code::ScratchFailed,
         _ => Code::DesiredRejected,
     };
-    let message = format!("{place} (statement {}): {}", statement.position, clip(db.message()));
-    (Error::new(code, message).about(place).sqlstate(Some(state.to_owned())), missing)
+    let message = format!(
+        "{place} (statement {}): {}",
+        statement.position,
+        clip(db.message())
+    );
+    (
+        Error::new(code, message)
+            .about(place)
+            .sqlstate(Some(state.to_owned())),
+        missing,
+    )
 }

@@ -28,7 +28,10 @@ impl Desired {
     /// # Errors
     /// `desired_unreadable`, `desired_syntax`, `statement_not_admitted`, `empty_desired_state`.
     pub fn read(path: &Path) -> Result<Self> {
-        let mut desired = Self { statements: Vec::new(), extensions: Vec::new() };
+        let mut desired = Self {
+            statements: Vec::new(),
+            extensions: Vec::new(),
+        };
         for (name, file) in files(path)? {
             let bytes = std::fs::read(&file).map_err(|e| unreadable(&name, &e.kind().to_string()))?;
             let text = String::from_utf8(bytes).map_err(|_| unreadable(&name, "it is not UTF-8"))?;
@@ -36,7 +39,10 @@ impl Desired {
             admission::admit(&name, text, &mut desired)?;
         }
         if desired.statements.is_empty() && desired.extensions.is_empty() {
-            return Err(Error::new(Code::EmptyDesiredState, "the desired state declares nothing"));
+            return Err(Error::new(
+                Code::EmptyDesiredState,
+                "the desired state declares nothing",
+            ));
         }
         Ok(desired)
     }
@@ -44,7 +50,10 @@ impl Desired {
 
 /// Names relative to `path` and the files themselves, in byte order of names.
 fn files(path: &Path) -> Result<Vec<(String, PathBuf)>> {
-    let shown = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let shown = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
     let kind = std::fs::metadata(path).map_err(|e| unreadable(&shown, &e.kind().to_string()))?;
     if kind.is_file() {
         return Ok(vec![(shown, path.to_owned())]);
@@ -63,7 +72,11 @@ fn walk(folder: &Path, prefix: &str, found: &mut Vec<(String, PathBuf)>) -> Resu
         if name.starts_with('.') {
             continue;
         }
-        let relative = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+        let relative = if prefix.is_empty() {
+            name
+        } else {
+            format!("{prefix}/{name}")
+        };
         let path = entry.path();
         if path.is_dir() {
             walk(&path, &relative, found)?;
@@ -72,7 +85,12 @@ fn walk(folder: &Path, prefix: &str, found: &mut Vec<(String, PathBuf)>) -> Resu
         match path.extension().and_then(|e| e.to_str()) {
             Some("sql") => found.push((relative, path)),
             Some("md" | "txt") => {}
-            _ => return Err(unreadable(&relative, "only .sql files declare a state in this build")),
+            _ => {
+                return Err(unreadable(
+                    &relative,
+                    "only .sql files declare a state in this build",
+                ));
+            }
         }
     }
     Ok(())

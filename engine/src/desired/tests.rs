@@ -2,7 +2,10 @@ use super::super::Desired;
 use super::*;
 
 fn read(text: &str) -> Result<Desired> {
-    let mut desired = Desired { statements: vec![], extensions: vec![] };
+    let mut desired = Desired {
+        statements: vec![],
+        extensions: vec![],
+    };
     admit("schema.sql", text, &mut desired)?;
     Ok(desired)
 }
@@ -16,7 +19,10 @@ fn statements_that_declare_nothing_are_refused_by_name_and_line() {
         ("CALL p()", "CALL"),
         ("SELECT 1", "SELECT"),
         ("SELECT pg_catalog.set_config('role', 'x', false)", "SELECT"),
-        ("SELECT pg_catalog.set_config('search_path', (SELECT 1)::text, false)", "SELECT"),
+        (
+            "SELECT pg_catalog.set_config('search_path', (SELECT 1)::text, false)",
+            "SELECT",
+        ),
         ("SET ROLE x", "SET ROLE"),
         ("SET work_mem = 1", "SET"),
         ("CREATE ROLE x", "CREATE ROLE"),
@@ -30,7 +36,10 @@ fn statements_that_declare_nothing_are_refused_by_name_and_line() {
         ("TRUNCATE t", "TRUNCATE"),
         ("VACUUM", "VACUUM"),
         ("CREATE DATABASE d", "CREATE DATABASE"),
-        ("CREATE EVENT TRIGGER e ON ddl_command_start EXECUTE FUNCTION f()", "CREATE EVENT TRIGGER"),
+        (
+            "CREATE EVENT TRIGGER e ON ddl_command_start EXECUTE FUNCTION f()",
+            "CREATE EVENT TRIGGER",
+        ),
         ("CREATE PUBLICATION p", "CREATE PUBLICATION"),
         ("CREATE LANGUAGE plperlu", "CREATE LANGUAGE"),
         ("ALTER ROLE x SUPERUSER", "ALTER ROLE"),
@@ -40,7 +49,12 @@ fn statements_that_declare_nothing_are_refused_by_name_and_line() {
         let text = format!("CREATE TABLE t (a int);\n\n-- why\n{sql};\n");
         let error = read(&text).err().unwrap_or_else(|| panic!("{sql} was admitted"));
         assert_eq!(error.kind(), Code::StatementNotAdmitted, "{sql}: {error}");
-        assert!(error.to_string().starts_with(&format!("schema.sql:4: {kind} is not admitted")), "{sql}: {error}");
+        assert!(
+            error
+                .to_string()
+                .starts_with(&format!("schema.sql:4: {kind} is not admitted")),
+            "{sql}: {error}"
+        );
     }
 }
 
@@ -52,25 +66,54 @@ fn what_pg_dump_writes_around_its_statements_is_admitted() {
         SET SESSION AUTHORIZATION joe;\nGRANT SELECT ON TABLE public.t TO joe;\nRESET SESSION AUTHORIZATION;\n\
         \\unrestrict abC123\n";
     let desired = read(text).unwrap();
-    assert_eq!(desired.extensions, [Extension { name: "citext".into(), schema: Some("public".into()), place: "schema.sql:11".into() }]);
-    let [grant] = desired.statements.as_slice() else { panic!("{:?}", desired.statements) };
-    assert_eq!((grant.line, grant.sql.as_str()), (13, "GRANT SELECT ON TABLE public.t TO joe"));
+    assert_eq!(
+        desired.extensions,
+        [Extension {
+            name: "citext".into(),
+            schema: Some("public".into()),
+            place: "schema.sql:11".into()
+        }]
+    );
+    let [grant] = desired.statements.as_slice() else {
+        panic!("{:?}", desired.statements)
+    };
+    assert_eq!(
+        (grant.line, grant.sql.as_str()),
+        (13, "GRANT SELECT ON TABLE public.t TO joe")
+    );
     assert_eq!(
         grant.settings,
-        ["SELECT pg_catalog . set_config ( 'search_path' , '' , false )", "SET check_function_bodies = false"]
+        [
+            "SELECT pg_catalog . set_config ( 'search_path' , '' , false )",
+            "SET check_function_bodies = false"
+        ]
     );
 }
 
 #[test]
 fn sql_that_does_not_parse_names_file_and_line() {
-    let error = read("CREATE TABLE a (x int);\nCREATE TABLE b (x int;\n").err().unwrap();
-    assert_eq!((error.code(), error.to_failure().object.as_deref()), ("desired_syntax", Some("schema.sql:2")));
+    let error = read("CREATE TABLE a (x int);\nCREATE TABLE b (x int;\n")
+        .err()
+        .unwrap();
+    assert_eq!(
+        (error.code(), error.to_failure().object.as_deref()),
+        ("desired_syntax", Some("schema.sql:2"))
+    );
 }
 
 #[test]
 fn a_plan_statement_is_exactly_one_declaration() {
-    assert_eq!(single_statement_kind("ALTER TABLE t ADD COLUMN a int").as_deref(), Some("ALTER TABLE"));
-    for sql in ["", "COMMIT", "DROP TABLE t; COMMIT", "DROP TABLE t; DROP TABLE u", "DELETE FROM t"] {
+    assert_eq!(
+        single_statement_kind("ALTER TABLE t ADD COLUMN a int").as_deref(),
+        Some("ALTER TABLE")
+    );
+    for sql in [
+        "",
+        "COMMIT",
+        "DROP TABLE t; COMMIT",
+        "DROP TABLE t; DROP TABLE u",
+        "DELETE FROM t",
+    ] {
         assert_eq!(single_statement_kind(sql), None, "{sql}");
     }
 }

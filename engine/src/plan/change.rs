@@ -47,7 +47,12 @@ impl Changes {
                 },
             }
         }
-        changes.created.extend(to.objects.keys().filter(|id| !from.objects.contains_key(*id)).cloned());
+        changes.created.extend(
+            to.objects
+                .keys()
+                .filter(|id| !from.objects.contains_key(*id))
+                .cloned(),
+        );
         changes.choose_retyped(from, to, atomic);
         changes.spread(from, to)?;
         changes.check_outside(from, to)?;
@@ -66,10 +71,16 @@ impl Changes {
             };
             let mut rest = new.iter();
             let grows = old.iter().all(|label| rest.any(|l| l == label));
-            let fresh: Vec<String> =
-                new.iter().filter(|l| !old.contains(l)).map(|l| crate::name::literal(l)).collect();
+            let fresh: Vec<String> = new
+                .iter()
+                .filter(|l| !old.contains(l))
+                .map(|l| crate::name::literal(l))
+                .collect();
             let used = |other: &Id| {
-                to.objects.get(other).and_then(text_of).is_some_and(|text| fresh.iter().any(|l| text.contains(l)))
+                to.objects
+                    .get(other)
+                    .and_then(text_of)
+                    .is_some_and(|text| fresh.iter().any(|l| text.contains(l)))
             };
             if !grows || (atomic && self.created.iter().chain(&self.altered).any(used)) {
                 self.retyped.insert(id.clone());
@@ -82,7 +93,12 @@ impl Changes {
         let dependents = from.dependents();
         let mut queue: Vec<Id> = self.dropped.iter().cloned().collect();
         queue.extend(self.retyped.iter().cloned());
-        queue.extend(self.altered.iter().filter(|id| changes_type(id, from, to)).cloned());
+        queue.extend(
+            self.altered
+                .iter()
+                .filter(|id| changes_type(id, from, to))
+                .cloned(),
+        );
         let mut seen: BTreeSet<(Id, bool)> = BTreeSet::new();
         while let Some(id) = queue.pop() {
             let dropped = self.dropped.contains(&id);
@@ -96,7 +112,10 @@ impl Changes {
                 }
                 let lets_go = self.altered.contains(dependent)
                     && !to.needs.get(dependent).is_some_and(|needs| needs.contains(&id))
-                    && matches!(dependent, Id::Default(..) | Id::Function(..) | Id::View(_) | Id::Column(..));
+                    && matches!(
+                        dependent,
+                        Id::Default(..) | Id::Function(..) | Id::View(_) | Id::Column(..)
+                    );
                 let again = if dropped {
                     !lets_go
                 } else if self.retyped.contains(&id) {
@@ -110,8 +129,10 @@ impl Changes {
                         !lets_go
                     }
                 } else {
-                    matches!(dependent, Id::View(_) | Id::Function(..) | Id::Trigger(..) | Id::Default(..))
-                        || generated(dependent, from)
+                    matches!(
+                        dependent,
+                        Id::View(_) | Id::Function(..) | Id::Trigger(..) | Id::Default(..)
+                    ) || generated(dependent, from)
                 };
                 if again {
                     if !can_come_back(dependent, from) {
@@ -133,10 +154,16 @@ impl Changes {
     }
 
     fn check_outside(&self, from: &Model, to: &Model) -> Result<()> {
-        let breaks = self.altered.iter().filter(|id| changes_type(id, from, to) || self.retyped.contains(id));
+        let breaks = self
+            .altered
+            .iter()
+            .filter(|id| changes_type(id, from, to) || self.retyped.contains(id));
         for id in self.dropped.iter().chain(breaks) {
             if let Some(other) = from.outside_dependents.get(id).and_then(|others| others.first()) {
-                let message = format!("{} cannot be changed: {other}, outside the scope, needs it", id.describe());
+                let message = format!(
+                    "{} cannot be changed: {other}, outside the scope, needs it",
+                    id.describe()
+                );
                 return Err(Error::new(Code::OutsideDependency, message).about(id.describe()));
             }
         }
@@ -174,7 +201,13 @@ pub(super) fn changes_type(id: &Id, from: &Model, to: &Model) -> bool {
 }
 
 fn generated(id: &Id, model: &Model) -> bool {
-    matches!(model.objects.get(id), Some(Object::Column(Column { generated: Some(_), .. })))
+    matches!(
+        model.objects.get(id),
+        Some(Object::Column(Column {
+            generated: Some(_),
+            ..
+        }))
+    )
 }
 
 /// What can be dropped and made again without losing anything.
@@ -214,10 +247,16 @@ fn how(id: &Id, old: &Object, new: &Object, major: u32) -> Result<How> {
             }
             match (&old.generated, &new.generated) {
                 (None, Some(_)) => {
-                    return refused("a column with values of its own cannot become a generated one; drop it first");
+                    return refused(
+                        "a column with values of its own cannot become a generated one; drop it first",
+                    );
                 }
-                (Some(_), None) if old.is_virtual => return refused("its values were never stored; drop it first"),
-                (Some(a), Some(b)) if (a != b && major < 17) || old.is_virtual != new.is_virtual => How::Again,
+                (Some(_), None) if old.is_virtual => {
+                    return refused("its values were never stored; drop it first");
+                }
+                (Some(a), Some(b)) if (a != b && major < 17) || old.is_virtual != new.is_virtual => {
+                    How::Again
+                }
                 _ => How::InPlace,
             }
         }
@@ -226,13 +265,23 @@ fn how(id: &Id, old: &Object, new: &Object, major: u32) -> Result<How> {
             if validated { How::InPlace } else { How::Again }
         }
         (Object::View(old), Object::View(new)) => {
-            if new.columns.starts_with(&old.columns) { How::InPlace } else { How::Again }
+            if new.columns.starts_with(&old.columns) {
+                How::InPlace
+            } else {
+                How::Again
+            }
         }
         (Object::Trigger { definition: a, .. }, Object::Trigger { definition: b, .. }) => {
-            if a == b { How::InPlace } else { How::Again }
+            if a == b {
+                How::InPlace
+            } else {
+                How::Again
+            }
         }
         (Object::Index { .. }, Object::Index { .. }) => How::Again,
-        (Object::Extension { .. }, Object::Extension { .. }) => return refused("it stands in another schema"),
+        (Object::Extension { .. }, Object::Extension { .. }) => {
+            return refused("it stands in another schema");
+        }
         _ => How::InPlace,
     })
 }

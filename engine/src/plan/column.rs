@@ -15,14 +15,21 @@ pub(super) fn alter(table: &Name, name: &str, old: &Column, new: &Column, atomic
     let mut add = |draft: Draft| drafts.push(draft);
     if old.identity.is_some() && new.identity.is_none() {
         let sql = format!("{head} DROP IDENTITY");
-        add(Draft::new(sql, format!("{what} no longer numbers itself; its position is lost"))
-            .destructive()
-            .lock(ACCESS_EXCLUSIVE));
+        add(Draft::new(
+            sql,
+            format!("{what} no longer numbers itself; its position is lost"),
+        )
+        .destructive()
+        .lock(ACCESS_EXCLUSIVE));
     }
     match (&old.generated, &new.generated) {
         (Some(_), None) => {
             let sql = format!("{head} DROP EXPRESSION");
-            add(Draft::new(sql, format!("{what} keeps its values and is no longer computed")).warning().lock(ACCESS_EXCLUSIVE));
+            add(
+                Draft::new(sql, format!("{what} keeps its values and is no longer computed"))
+                    .warning()
+                    .lock(ACCESS_EXCLUSIVE),
+            );
         }
         (Some(a), Some(b)) if a != b => {
             let sql = format!("{head} SET EXPRESSION AS ({b})");
@@ -39,7 +46,11 @@ pub(super) fn alter(table: &Name, name: &str, old: &Column, new: &Column, atomic
     }
     if old.not_null && !new.not_null {
         let sql = format!("{head} DROP NOT NULL");
-        add(Draft::new(sql, format!("{what} admits NULL: a protection is removed")).destructive().lock(ACCESS_EXCLUSIVE));
+        add(
+            Draft::new(sql, format!("{what} admits NULL: a protection is removed"))
+                .destructive()
+                .lock(ACCESS_EXCLUSIVE),
+        );
     }
     if !old.not_null && new.not_null {
         drafts.extend(set_not_null(table, name, &what, atomic));
@@ -48,9 +59,12 @@ pub(super) fn alter(table: &Name, name: &str, old: &Column, new: &Column, atomic
     match (&old.identity, &new.identity) {
         (None, Some(identity)) => {
             let sql = format!("{head} ADD {}", ddl::identity(identity));
-            add(Draft::new(sql, format!("{what} numbers itself, from the sequence's start, whatever rows hold"))
-                .warning()
-                .lock(ACCESS_EXCLUSIVE));
+            add(Draft::new(
+                sql,
+                format!("{what} numbers itself, from the sequence's start, whatever rows hold"),
+            )
+            .warning()
+            .lock(ACCESS_EXCLUSIVE));
         }
         (Some(a), Some(b)) if a != b => alter_identity(&head, &what, a, b).into_iter().for_each(add),
         _ => {}
@@ -58,18 +72,27 @@ pub(super) fn alter(table: &Name, name: &str, old: &Column, new: &Column, atomic
     let mut add = |draft: Draft| drafts.push(draft);
     if old.storage != new.storage {
         let word = new.storage.as_deref().unwrap_or("DEFAULT");
-        add(Draft::new(format!("{head} SET STORAGE {word}"), format!("{what} is stored otherwise from now on"))
-            .lock(ACCESS_EXCLUSIVE));
+        add(Draft::new(
+            format!("{head} SET STORAGE {word}"),
+            format!("{what} is stored otherwise from now on"),
+        )
+        .lock(ACCESS_EXCLUSIVE));
     }
     if old.compression != new.compression {
         let word = new.compression.as_deref().unwrap_or("default");
-        add(Draft::new(format!("{head} SET COMPRESSION {word}"), format!("{what} is compressed otherwise from now on"))
-            .lock(ACCESS_EXCLUSIVE));
+        add(Draft::new(
+            format!("{head} SET COMPRESSION {word}"),
+            format!("{what} is compressed otherwise from now on"),
+        )
+        .lock(ACCESS_EXCLUSIVE));
     }
     if old.statistics != new.statistics {
         let target = new.statistics.unwrap_or(-1);
-        add(Draft::new(format!("{head} SET STATISTICS {target}"), format!("{what} is sampled otherwise"))
-            .lock(SHARE_UPDATE_EXCLUSIVE));
+        add(Draft::new(
+            format!("{head} SET STATISTICS {target}"),
+            format!("{what} is sampled otherwise"),
+        )
+        .lock(SHARE_UPDATE_EXCLUSIVE));
     }
     drafts
 }
@@ -77,10 +100,13 @@ pub(super) fn alter(table: &Name, name: &str, old: &Column, new: &Column, atomic
 fn set_not_null(table: &Name, name: &str, what: &str, atomic: bool) -> Vec<Draft> {
     let column = quote(name);
     let reason = format!("rows where {what} is NULL make it fail");
-    let set = Draft::new(format!("ALTER TABLE {table} ALTER COLUMN {column} SET NOT NULL"), reason.clone())
-        .warning()
-        .lock(ACCESS_EXCLUSIVE)
-        .data_dependent();
+    let set = Draft::new(
+        format!("ALTER TABLE {table} ALTER COLUMN {column} SET NOT NULL"),
+        reason.clone(),
+    )
+    .warning()
+    .lock(ACCESS_EXCLUSIVE)
+    .data_dependent();
     if atomic {
         return vec![set.scans()];
     }
@@ -99,8 +125,11 @@ fn set_not_null(table: &Name, name: &str, what: &str, atomic: bool) -> Vec<Draft
             .scans()
             .data_dependent(),
         set,
-        Draft::new(format!("ALTER TABLE {table} DROP CONSTRAINT {check}"), "the temporary check is no longer needed")
-            .lock(ACCESS_EXCLUSIVE),
+        Draft::new(
+            format!("ALTER TABLE {table} DROP CONSTRAINT {check}"),
+            "the temporary check is no longer needed",
+        )
+        .lock(ACCESS_EXCLUSIVE),
     ]
 }
 
@@ -108,9 +137,12 @@ fn alter_identity(head: &str, what: &str, old: &Identity, new: &Identity) -> Vec
     let mut drafts = Vec::new();
     if old.generation != new.generation {
         drafts.push(
-            Draft::new(format!("{head} SET GENERATED {}", new.generation), format!("{what} numbers itself otherwise"))
-                .warning()
-                .lock(ACCESS_EXCLUSIVE),
+            Draft::new(
+                format!("{head} SET GENERATED {}", new.generation),
+                format!("{what} numbers itself otherwise"),
+            )
+            .warning()
+            .lock(ACCESS_EXCLUSIVE),
         );
     }
     if old.sequence != new.sequence {
@@ -132,18 +164,34 @@ fn alter_identity(head: &str, what: &str, old: &Identity, new: &Identity) -> Vec
 
 fn change_type(table: &Name, name: &str, old: &Column, new: &Column) -> Draft {
     let column = quote(name);
-    let collate = new.collation.as_ref().map(|c| format!(" COLLATE {c}")).unwrap_or_default();
-    let head = format!("ALTER TABLE {table} ALTER COLUMN {column} TYPE {}{collate}", new.data_type);
+    let collate = new
+        .collation
+        .as_ref()
+        .map(|c| format!(" COLLATE {c}"))
+        .unwrap_or_default();
+    let head = format!(
+        "ALTER TABLE {table} ALTER COLUMN {column} TYPE {}{collate}",
+        new.data_type
+    );
     let (from, to) = (&old.data_type, &new.data_type);
-    let change = if from == to { "its collation".to_owned() } else { format!("from {from} to {to}") };
+    let change = if from == to {
+        "its collation".to_owned()
+    } else {
+        format!("from {from} to {to}")
+    };
     match widening(from, to) {
-        Some(rewrites) => Draft::new(head, format!("changes the type of column {name} of {table} {change}; every value fits"))
-            .severity(Severity::Warning)
-            .lock(ACCESS_EXCLUSIVE)
-            .rewrites(rewrites || old.collation != new.collation),
+        Some(rewrites) => Draft::new(
+            head,
+            format!("changes the type of column {name} of {table} {change}; every value fits"),
+        )
+        .severity(Severity::Warning)
+        .lock(ACCESS_EXCLUSIVE)
+        .rewrites(rewrites || old.collation != new.collation),
         None => Draft::new(
             format!("{head} USING {column}::{to}"),
-            format!("changes the type of column {name} of {table} {change}; values may be altered or refused"),
+            format!(
+                "changes the type of column {name} of {table} {change}; values may be altered or refused"
+            ),
         )
         .destructive()
         .lock(ACCESS_EXCLUSIVE)
@@ -172,14 +220,23 @@ fn widening(from: &str, to: &str) -> Option<bool> {
         _ => {}
     }
     let limit = |name: &str, word: &str| -> Option<u32> {
-        name.strip_prefix(word)?.strip_prefix('(')?.strip_suffix(')')?.parse().ok()
+        name.strip_prefix(word)?
+            .strip_prefix('(')?
+            .strip_suffix(')')?
+            .parse()
+            .ok()
     };
     if let Some(a) = limit(from, "character varying") {
-        let fits = to == "text" || to == "character varying" || limit(to, "character varying").is_some_and(|b| a <= b);
+        let fits = to == "text"
+            || to == "character varying"
+            || limit(to, "character varying").is_some_and(|b| a <= b);
         return fits.then_some(false);
     }
     let numeric = |name: &str| -> Option<(u32, u32)> {
-        let (p, s) = name.strip_prefix("numeric(")?.strip_suffix(')')?.split_once(',')?;
+        let (p, s) = name
+            .strip_prefix("numeric(")?
+            .strip_suffix(')')?
+            .split_once(',')?;
         Some((p.parse().ok()?, s.parse().ok()?))
     };
     match (numeric(from), numeric(to)) {

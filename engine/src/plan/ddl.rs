@@ -73,9 +73,15 @@ pub(super) fn all_sequence_options(sequence: &Sequence) -> String {
 
 pub(super) fn create_sequence(name: &Name, sequence: &Sequence) -> String {
     let unlogged = if sequence.unlogged { "UNLOGGED " } else { "" };
-    let data_type =
-        if sequence.data_type == "bigint" { String::new() } else { format!(" AS {}", sequence.data_type) };
-    format!("CREATE {unlogged}SEQUENCE {name}{data_type}{}", sequence_options(sequence))
+    let data_type = if sequence.data_type == "bigint" {
+        String::new()
+    } else {
+        format!(" AS {}", sequence.data_type)
+    };
+    format!(
+        "CREATE {unlogged}SEQUENCE {name}{data_type}{}",
+        sequence_options(sequence)
+    )
 }
 
 pub(super) fn identity(identity: &Identity) -> String {
@@ -85,7 +91,11 @@ pub(super) fn identity(identity: &Identity) -> String {
     }
     options.push_str(&sequence_options(&identity.sequence));
     let options = options.trim_start();
-    let options = if options.is_empty() { String::new() } else { format!(" ({options})") };
+    let options = if options.is_empty() {
+        String::new()
+    } else {
+        format!(" ({options})")
+    };
     format!("GENERATED {} AS IDENTITY{options}", identity.generation)
 }
 
@@ -131,9 +141,17 @@ pub(super) fn options(options: &[String]) -> String {
 
 pub(super) fn create_view(name: &Name, view: &View, replace: bool) -> String {
     let or_replace = if replace { "OR REPLACE " } else { "" };
-    let with = if view.options.is_empty() { String::new() } else { format!(" WITH {}", options(&view.options)) };
+    let with = if view.options.is_empty() {
+        String::new()
+    } else {
+        format!(" WITH {}", options(&view.options))
+    };
     let columns: Vec<String> = view.columns.iter().map(|(name, ..)| quote(name)).collect();
-    let columns = if columns.is_empty() { String::new() } else { format!(" ({})", columns.join(", ")) };
+    let columns = if columns.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", columns.join(", "))
+    };
     let query = view.definition.trim().trim_end_matches(';');
     format!("CREATE {or_replace}VIEW {name}{columns}{with} AS\n {query}")
 }
@@ -147,5 +165,9 @@ pub(super) fn create_function(function: &Function, replace: bool) -> String {
 }
 
 pub(super) fn labels(labels: &[String]) -> String {
-    labels.iter().map(|label| literal(label)).collect::<Vec<_>>().join(", ")
+    labels
+        .iter()
+        .map(|label| literal(label))
+        .collect::<Vec<_>>()
+        .join(", ")
 }

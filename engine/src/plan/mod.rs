@@ -15,7 +15,6 @@ mod proof;
 mod render;
 mod statements;
 
-use proof::Bench;
 use std::path::Path;
 
 use ptah_contract::digest::Digest;
@@ -25,6 +24,7 @@ use ptah_contract::policy::SchemaPolicy;
 
 pub use policy::Refusal;
 pub(crate) use policy::refusals;
+pub(crate) use proof::Bench;
 pub(crate) use statements::statements;
 
 use crate::apply::read_plan;
@@ -81,7 +81,9 @@ pub async fn plan(
     policy: &SchemaPolicy,
     deadline: &Deadline,
 ) -> Result<Planned> {
-    let target = &target.clone().with_connect_timeout(policy.connect_timeout.duration());
+    let target = &target
+        .clone()
+        .with_connect_timeout(policy.connect_timeout.duration());
     // Settling costs two more schemas on the scratch server, so it is done when something asks for it.
     let (first, second, document) = match proven(target, desired, scratch, policy, deadline, false).await {
         Err(error) if error.kind() == Code::UnprovenPlan => {
@@ -119,11 +121,20 @@ async fn proven(
     let first = compute(target, desired, scratch, policy, deadline, settled).await?;
     let second = compute(target, desired, scratch, policy, deadline, settled).await?;
     if first.document.from_fingerprint != second.document.from_fingerprint {
-        return Err(Error::new(Code::StalePlan, "the database changed between the two readings of it"));
+        return Err(Error::new(
+            Code::StalePlan,
+            "the database changed between the two readings of it",
+        ));
     }
-    let document = first.document.encode().map_err(|e| Error::new(Code::UnsupportedChange, e.to_string()))?;
+    let document = first
+        .document
+        .encode()
+        .map_err(|e| Error::new(Code::UnsupportedChange, e.to_string()))?;
     if second.document.encode().ok().as_ref() != Some(&document) {
-        return Err(Error::new(Code::NondeterministicPlan, "two readings of the same state gave two plans"));
+        return Err(Error::new(
+            Code::NondeterministicPlan,
+            "two readings of the same state gave two plans",
+        ));
     }
     let bench = Bench {
         scratch,
@@ -134,7 +145,9 @@ async fn proven(
         deadline,
     };
     let atomic = policy.transaction_mode.is_atomic();
-    bench.prove(&first.from, &first.to, &first.document.statements, atomic).await?;
+    bench
+        .prove(&first.from, &first.to, &first.document.statements, atomic)
+        .await?;
     Ok((first, second, document))
 }
 
@@ -163,7 +176,10 @@ async fn compute(
     if scratch.major() != major {
         return Err(Error::new(
             Code::NoScratchServer,
-            format!("the target is PostgreSQL {major} and the scratch server is {}", scratch.major()),
+            format!(
+                "the target is PostgreSQL {major} and the scratch server is {}",
+                scratch.major()
+            ),
         ));
     }
     let declared = Declared::load(&desired, scratch, target.own_schema(), &here.roles, deadline).await?;
@@ -184,7 +200,12 @@ async fn compute(
         to = bench.settle(&to).await?;
     }
     let statements = statements(&from, &to, major, policy.transaction_mode.is_atomic())?;
-    let to_fingerprint = to.fingerprint(major, declared.scope.schemas())?;
+    // No change means the same state, however the server spelled it on either side.
+    let to_fingerprint = if statements.is_empty() {
+        observation.fingerprint
+    } else {
+        to.fingerprint(major, declared.scope.schemas())?
+    };
     let mut exclude = policy.exclude.clone();
     exclude.sort();
     exclude.dedup();
@@ -206,7 +227,12 @@ async fn compute(
         },
         statements,
     };
-    Ok(Computed { document, observation, from, to })
+    Ok(Computed {
+        document,
+        observation,
+        from,
+        to,
+    })
 }
 
 /// The plan from one declared state to another, proven; the scratch server is all it needs.
@@ -223,21 +249,40 @@ pub async fn diff(
     let exclude = Selectors::parse(&policy.exclude, None)?;
     let before = Declared::load(&Desired::read(from)?, scratch, "public", &[], deadline).await?;
     let mut after = Declared::load(&Desired::read(to)?, scratch, "public", &[], deadline).await?;
-    let both = before.scope.schemas().iter().chain(after.scope.schemas()).cloned().collect();
+    let both = before
+        .scope
+        .schemas()
+        .iter()
+        .chain(after.scope.schemas())
+        .cloned()
+        .collect();
     let scope = Scope::exactly(both);
     after.scope = scope.clone();
-    let before = Declared { database: before.database, scope: scope.clone() };
+    let before = Declared {
+        database: before.database,
+        scope: scope.clone(),
+    };
     let mut from = before.read(&exclude, "", deadline).await?;
     let mut to = after.read(&exclude, "", deadline).await?;
     let major = scratch.major();
     let notes = reconcile(&mut to, &from, major);
-    let bench = Bench { scratch, scope: &scope, exclude: &exclude, user: "", roles: &[], deadline };
+    let bench = Bench {
+        scratch,
+        scope: &scope,
+        exclude: &exclude,
+        user: "",
+        roles: &[],
+        deadline,
+    };
     from = bench.settle(&from).await?;
     to = bench.settle(&to).await?;
     let atomic = policy.transaction_mode.is_atomic();
     let statements = statements(&from, &to, major, atomic)?;
     bench.prove(&from, &to, &statements, atomic).await?;
-    let (from, to) = (from.fingerprint(major, scope.schemas())?, to.fingerprint(major, scope.schemas())?);
+    let (from, to) = (
+        from.fingerprint(major, scope.schemas())?,
+        to.fingerprint(major, scope.schemas())?,
+    );
     Ok(PlanDocument {
         format_version: FORMAT_VERSION,
         name: PlanDocument::default_name(from, to),

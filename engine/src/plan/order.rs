@@ -29,10 +29,19 @@ pub(super) struct Ordered {
 /// # Errors
 /// `unsupported_change` when needs go in a circle.
 pub(super) fn order(changes: &Changes, from: &Model, to: &Model) -> Result<Ordered> {
-    let carriers = Carriers { changes, from, to, reach: Reach::new(to) };
+    let carriers = Carriers {
+        changes,
+        from,
+        to,
+        reach: Reach::new(to),
+    };
     let mut covers: BTreeMap<Node, BTreeSet<Id>> = BTreeMap::new();
     let mut carrier: BTreeMap<Node, Node> = BTreeMap::new();
-    let sets = [(Act::Drop, &changes.dropped), (Act::Alter, &changes.altered), (Act::Create, &changes.created)];
+    let sets = [
+        (Act::Drop, &changes.dropped),
+        (Act::Alter, &changes.altered),
+        (Act::Create, &changes.created),
+    ];
     for (act, ids) in sets {
         for id in ids {
             let node = (act, id.clone());
@@ -57,7 +66,9 @@ impl Carriers<'_> {
     fn of(&self, node: &Node) -> Node {
         let (act, id) = node;
         match act {
-            Act::Drop => self.dropping(id).map_or_else(|| node.clone(), |by| self.of_drop(by)),
+            Act::Drop => self
+                .dropping(id)
+                .map_or_else(|| node.clone(), |by| self.of_drop(by)),
             Act::Alter => match id {
                 Id::Column(..) => match self.retyping(id) {
                     Some(by) => (Act::Alter, by),
@@ -73,13 +84,21 @@ impl Carriers<'_> {
     }
 
     fn of_drop(&self, by: Id) -> Node {
-        if self.changes.retyped.contains(&by) { (Act::Alter, by) } else { self.of(&(Act::Drop, by)) }
+        if self.changes.retyped.contains(&by) {
+            (Act::Alter, by)
+        } else {
+            self.of(&(Act::Drop, by))
+        }
     }
 
     fn dropping(&self, id: &Id) -> Option<Id> {
         let dropped = &self.changes.dropped;
         let gone = |id: &Id| dropped.contains(id) || self.changes.retyped.contains(id);
-        let table = id.table(self.from).cloned().map(Id::Table).filter(|t| t != id && dropped.contains(t));
+        let table = id
+            .table(self.from)
+            .cloned()
+            .map(Id::Table)
+            .filter(|t| t != id && dropped.contains(t));
         match id {
             Id::Sequence(name) => match self.from.objects.get(&Id::SequenceOwner(name.clone())) {
                 Some(Object::SequenceOwner { table, column }) => {
@@ -89,9 +108,13 @@ impl Carriers<'_> {
             },
             // An owner that goes while its sequence stays is let go of beforehand, by a statement of its own.
             Id::SequenceOwner(name) => Some(Id::Sequence(name.clone())).filter(|s| dropped.contains(s)),
-            Id::Trigger(name, _) => table.or_else(|| Some(Id::View(name.clone())).filter(|v| dropped.contains(v))),
+            Id::Trigger(name, _) => {
+                table.or_else(|| Some(Id::View(name.clone())).filter(|v| dropped.contains(v)))
+            }
             Id::Comment(of) | Id::Privileges(of, _) => match &**of {
-                Id::Column(name, _) if dropped.contains(&Id::View(name.clone())) => Some(Id::View(name.clone())),
+                Id::Column(name, _) if dropped.contains(&Id::View(name.clone())) => {
+                    Some(Id::View(name.clone()))
+                }
                 of => table.or_else(|| Some(of.clone()).filter(gone)),
             },
             Id::Default(..) => table.or_else(|| id.parent().filter(|c| dropped.contains(c))),
@@ -104,7 +127,11 @@ impl Carriers<'_> {
     fn retyping(&self, id: &Id) -> Option<Id> {
         let same = self.from.objects.get(id) == self.to.objects.get(id);
         let needs = self.to.needs.get(id)?;
-        self.changes.retyped.iter().find(|e| same && needs.contains(*e)).cloned()
+        self.changes
+            .retyped
+            .iter()
+            .find(|e| same && needs.contains(*e))
+            .cloned()
     }
 
     fn creating(&self, id: &Id) -> Option<Id> {
@@ -117,7 +144,9 @@ impl Carriers<'_> {
             }
             Id::Constraint(table, _) => {
                 let table = Id::Table(table.clone());
-                let Some(Object::Constraint(constraint)) = self.to.objects.get(id) else { return None };
+                let Some(Object::Constraint(constraint)) = self.to.objects.get(id) else {
+                    return None;
+                };
                 (created.contains(&table)
                     && constraint.class != "f"
                     && !constraint.definition.ends_with(" NOT VALID")
@@ -142,7 +171,14 @@ impl<'a> Reach<'a> {
     fn circles(&self, part: &Id, whole: &Id) -> bool {
         let table = whole.table(self.model);
         let inside = |id: &Id| id.table(self.model) == table && !matches!(id, Id::Trigger(..) | Id::Index(_));
-        let mut queue: Vec<&Id> = self.model.needs.get(part).into_iter().flatten().filter(|id| !inside(id)).collect();
+        let mut queue: Vec<&Id> = self
+            .model
+            .needs
+            .get(part)
+            .into_iter()
+            .flatten()
+            .filter(|id| !inside(id))
+            .collect();
         let mut seen: BTreeSet<&Id> = BTreeSet::new();
         while let Some(id) = queue.pop() {
             if inside(id) {
@@ -157,7 +193,12 @@ impl<'a> Reach<'a> {
 }
 
 /// `before -> after`.
-fn edges(changes: &Changes, from: &Model, to: &Model, carrier: &BTreeMap<Node, Node>) -> BTreeSet<(Node, Node)> {
+fn edges(
+    changes: &Changes,
+    from: &Model,
+    to: &Model,
+    carrier: &BTreeMap<Node, Node>,
+) -> BTreeSet<(Node, Node)> {
     let mut edges = BTreeSet::new();
     let mut edge = |before: Node, after: Node| {
         if let (Some(before), Some(after)) = (carrier.get(&before), carrier.get(&after)) {
@@ -195,7 +236,11 @@ fn edges(changes: &Changes, from: &Model, to: &Model, carrier: &BTreeMap<Node, N
         }
     }
     for id in &changes.created {
-        for freed in relation_name(id, to).and_then(|name| freed.get(&name)).into_iter().flatten() {
+        for freed in relation_name(id, to)
+            .and_then(|name| freed.get(&name))
+            .into_iter()
+            .flatten()
+        {
             edge((Act::Drop, (*freed).clone()), (Act::Create, id.clone()));
         }
     }
@@ -205,7 +250,9 @@ fn edges(changes: &Changes, from: &Model, to: &Model, carrier: &BTreeMap<Node, N
 /// Tables, views, indexes, sequences and types share one set of names in a schema; so do a table's constraints.
 fn relation_name(id: &Id, model: &Model) -> Option<String> {
     match id {
-        Id::Table(name) | Id::View(name) | Id::Index(name) | Id::Sequence(name) | Id::Enum(name) => Some(name.sql()),
+        Id::Table(name) | Id::View(name) | Id::Index(name) | Id::Sequence(name) | Id::Enum(name) => {
+            Some(name.sql())
+        }
         Id::Constraint(table, part) => match model.objects.get(id) {
             Some(Object::Constraint(c)) if c.class == "p" || c.class == "u" => {
                 Some(crate::name::Name::new(&table.schema, part).sql())
@@ -224,9 +271,21 @@ fn sort(covers: BTreeMap<Node, BTreeSet<Id>>, edges: &BTreeSet<(Node, Node)>) ->
         follows.entry(before).or_default().push(after);
     }
     // Drops go from the outermost kind inwards, so their order among equals is reversed.
-    let key = |node: &Node| (node.0, if node.0 == Act::Drop { u8::MAX - rank(&node.1) } else { rank(&node.1) });
-    let mut ready: BTreeSet<((Act, u8), &Node)> =
-        waits.iter().filter(|(_, n)| **n == 0).map(|(node, _)| (key(node), *node)).collect();
+    let key = |node: &Node| {
+        (
+            node.0,
+            if node.0 == Act::Drop {
+                u8::MAX - rank(&node.1)
+            } else {
+                rank(&node.1)
+            },
+        )
+    };
+    let mut ready: BTreeSet<((Act, u8), &Node)> = waits
+        .iter()
+        .filter(|(_, n)| **n == 0)
+        .map(|(node, _)| (key(node), *node))
+        .collect();
     let mut nodes = Vec::with_capacity(covers.len());
     while let Some((_, node)) = ready.pop_first() {
         nodes.push(node.clone());
@@ -240,7 +299,11 @@ fn sort(covers: BTreeMap<Node, BTreeSet<Id>>, edges: &BTreeSet<(Node, Node)>) ->
         }
     }
     if nodes.len() < covers.len() {
-        let stuck = covers.keys().find(|node| !nodes.contains(node)).map(|(_, id)| id.describe()).unwrap_or_default();
+        let stuck = covers
+            .keys()
+            .find(|node| !nodes.contains(node))
+            .map(|(_, id)| id.describe())
+            .unwrap_or_default();
         let message = format!("{stuck} and what it needs go in a circle; change them in two steps");
         return Err(Error::new(Code::UnsupportedChange, message).about(stuck));
     }

@@ -34,17 +34,30 @@ impl Refusal {
 pub(crate) fn refusals(plan: &PlanDocument, policy: &SchemaPolicy) -> Vec<Refusal> {
     let objects = |wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
         let all = plan.statements.iter().flat_map(|s| s.objects.iter());
-        all.filter(|o| wanted(o)).cloned().collect::<BTreeSet<_>>().into_iter().collect()
+        all.filter(|o| wanted(o))
+            .cloned()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect()
     };
     let mut refusals = Vec::new();
     let protected = objects(&|object| is_protected(object, &policy.protected_tables));
     if !protected.is_empty() {
-        refusals.push(Refusal { kind: Code::ProtectedTable, objects: protected });
+        refusals.push(Refusal {
+            kind: Code::ProtectedTable,
+            objects: protected,
+        });
     }
     if plan.destructive && !policy.allow_destructive {
-        let bad = plan.statements.iter().filter(|s| s.severity == Severity::Destructive);
+        let bad = plan
+            .statements
+            .iter()
+            .filter(|s| s.severity == Severity::Destructive);
         let objects: BTreeSet<String> = bad.flat_map(|s| s.objects.iter().cloned()).collect();
-        refusals.push(Refusal { kind: Code::DestructiveNotAllowed, objects: objects.into_iter().collect() });
+        refusals.push(Refusal {
+            kind: Code::DestructiveNotAllowed,
+            objects: objects.into_iter().collect(),
+        });
     }
     refusals
 }
@@ -52,7 +65,9 @@ pub(crate) fn refusals(plan: &PlanDocument, policy: &SchemaPolicy) -> Vec<Refusa
 /// Compared without regard to case, as the field promises: too much is protected rather than too little.
 fn is_protected(object: &str, protected: &[String]) -> bool {
     let parts = parts(object);
-    let [schema, table, ..] = parts.as_slice() else { return false };
+    let [schema, table, ..] = parts.as_slice() else {
+        return false;
+    };
     protected.iter().any(|name| match name.split_once('.') {
         Some((s, t)) => s.eq_ignore_ascii_case(schema) && t.eq_ignore_ascii_case(table),
         None => name.eq_ignore_ascii_case(table),
@@ -95,7 +110,11 @@ mod tests {
             ("public.\"a.users\"", "users", false),
             ("users", "users", false),
         ] {
-            assert_eq!(is_protected(object, &[protected.to_owned()]), expected, "{object} {protected}");
+            assert_eq!(
+                is_protected(object, &[protected.to_owned()]),
+                expected,
+                "{object} {protected}"
+            );
         }
         assert_eq!(parts("a.\"b.\"\"c\".d"), ["a", "b.\"c", "d"]);
     }

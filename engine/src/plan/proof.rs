@@ -21,13 +21,13 @@ use crate::scratch::{Database, Scratch};
 const SETTLING: usize = 4;
 
 /// Where models are made again.
-pub(super) struct Bench<'a> {
-    pub(super) scratch: &'a Scratch,
-    pub(super) scope: &'a Scope,
-    pub(super) exclude: &'a Selectors,
-    pub(super) user: &'a str,
-    pub(super) roles: &'a [String],
-    pub(super) deadline: &'a Deadline,
+pub(crate) struct Bench<'a> {
+    pub(crate) scratch: &'a Scratch,
+    pub(crate) scope: &'a Scope,
+    pub(crate) exclude: &'a Selectors,
+    pub(crate) user: &'a str,
+    pub(crate) roles: &'a [String],
+    pub(crate) deadline: &'a Deadline,
 }
 
 struct Rebuilt {
@@ -43,10 +43,28 @@ struct Rebuilt {
 impl Bench<'_> {
     /// # Errors
     /// `unproven_plan`, naming the first object that differs or the statement that failed.
-    pub(super) async fn prove(&self, from: &Model, to: &Model, statements: &[Statement], atomic: bool) -> Result<()> {
+    pub(super) async fn prove(
+        &self,
+        from: &Model,
+        to: &Model,
+        statements: &[Statement],
+        atomic: bool,
+    ) -> Result<()> {
         let rebuilt = self.rebuild(from).await?;
-        equal(&rebuilt.model, &rebuilt.wanted, "the observed schema, made again,")?;
-        run(statements, atomic, &rebuilt.loader, &rebuilt.database, self.deadline, "the plan").await?;
+        equal(
+            &rebuilt.model,
+            &rebuilt.wanted,
+            "the observed schema, made again,",
+        )?;
+        run(
+            statements,
+            atomic,
+            &rebuilt.loader,
+            &rebuilt.database,
+            self.deadline,
+            "the plan",
+        )
+        .await?;
         let reached = self.read(&rebuilt.loader).await?;
         let mut to = to.clone();
         to.objects.retain(|id, _| !rebuilt.lacking.contains(id));
@@ -57,14 +75,20 @@ impl Bench<'_> {
     ///
     /// # Errors
     /// `unproven_plan` when anything but the text of an expression moves, or that does not come to rest.
-    pub(super) async fn settle(&self, model: &Model) -> Result<Model> {
+    pub(crate) async fn settle(&self, model: &Model) -> Result<Model> {
         let mut settled = model.clone();
         for _ in 0..SETTLING {
             let rebuilt = self.rebuild(&settled).await?;
             if rebuilt.model.first_difference(&rebuilt.wanted).is_none() {
                 return Ok(settled);
             }
-            let ids: Vec<Id> = rebuilt.wanted.objects.keys().chain(rebuilt.model.objects.keys()).cloned().collect();
+            let ids: Vec<Id> = rebuilt
+                .wanted
+                .objects
+                .keys()
+                .chain(rebuilt.model.objects.keys())
+                .cloned()
+                .collect();
             for id in ids {
                 let (found, wanted) = (rebuilt.model.objects.get(&id), rebuilt.wanted.objects.get(&id));
                 match (found, wanted) {
@@ -72,15 +96,29 @@ impl Bench<'_> {
                     (Some(found), Some(wanted)) if found.without_text() == wanted.without_text() => {
                         settled.objects.insert(id, found.clone());
                     }
-                    _ => return equal(&rebuilt.model, &rebuilt.wanted, "a schema, made again,").map(|()| settled),
+                    _ => {
+                        return equal(&rebuilt.model, &rebuilt.wanted, "a schema, made again,")
+                            .map(|()| settled);
+                    }
                 }
             }
         }
-        Err(Error::new(Code::UnprovenPlan, "the server spells an expression otherwise each time it is made"))
+        Err(Error::new(
+            Code::UnprovenPlan,
+            "the server spells an expression otherwise each time it is made",
+        ))
     }
 
     async fn read(&self, session: &Session) -> Result<Model> {
-        read(session, &Reading { scope: self.scope.schemas(), exclude: self.exclude, user: self.user }).await
+        read(
+            session,
+            &Reading {
+                scope: self.scope.schemas(),
+                exclude: self.exclude,
+                user: self.user,
+            },
+        )
+        .await
     }
 
     async fn rebuild(&self, original: &Model) -> Result<Rebuilt> {
@@ -100,10 +138,24 @@ impl Bench<'_> {
         let loader = Session::open(&database.loader, self.deadline).await?;
         let empty = self.read(&loader).await?;
         let statements = statements(&empty, &wanted, self.scratch.major(), true)?;
-        run(&statements, true, &loader, &database, self.deadline, "recreating the observed schema").await?;
+        run(
+            &statements,
+            true,
+            &loader,
+            &database,
+            self.deadline,
+            "recreating the observed schema",
+        )
+        .await?;
         mark_invalid(&admin, &wanted).await?;
         let model = self.read(&loader).await?;
-        Ok(Rebuilt { database, loader, model, wanted, lacking: lost })
+        Ok(Rebuilt {
+            database,
+            loader,
+            model,
+            wanted,
+            lacking: lost,
+        })
     }
 }
 
@@ -111,19 +163,31 @@ impl Bench<'_> {
 async fn extensions(admin: &Session, from: &Model) -> Result<Vec<String>> {
     let mut lacking = Vec::new();
     for (id, object) in &from.objects {
-        let (Id::Extension(name), Object::Extension { schema }) = (id, object) else { continue };
+        let (Id::Extension(name), Object::Extension { schema }) = (id, object) else {
+            continue;
+        };
         let there = admin
-            .query("SELECT 1 FROM pg_catalog.pg_available_extensions WHERE name::text = $1", &[name])
+            .query(
+                "SELECT 1 FROM pg_catalog.pg_available_extensions WHERE name::text = $1",
+                &[name],
+            )
             .await?;
         if there.is_empty() {
             lacking.push(name.clone());
             continue;
         }
         if schema != "pg_catalog" {
-            let text = format!("CREATE SCHEMA IF NOT EXISTS {} AUTHORIZATION ptah_scratch_loader", quote(schema));
+            let text = format!(
+                "CREATE SCHEMA IF NOT EXISTS {} AUTHORIZATION ptah_scratch_loader",
+                quote(schema)
+            );
             admin.batch("making an extension's schema", &text).await?;
         }
-        let text = format!("CREATE EXTENSION IF NOT EXISTS {} SCHEMA {} CASCADE", quote(name), quote(schema));
+        let text = format!(
+            "CREATE EXTENSION IF NOT EXISTS {} SCHEMA {} CASCADE",
+            quote(name),
+            quote(schema)
+        );
         admin.batch("making an extension", &text).await?;
     }
     Ok(lacking)
@@ -177,13 +241,23 @@ async fn run(
                 .map(|db| db.message().chars().take(crate::error::SCRATCH_TEXT).collect())
                 .unwrap_or_default();
             let object = statement.objects.first().cloned().unwrap_or_default();
-            let message = format!("{what} fails on the scratch server at statement {} ({object}): {said}", index + 1);
-            return Err(Error::new(Code::UnprovenPlan, message).about(object).sqlstate(state).statement(index + 1));
+            let message = format!(
+                "{what} fails on the scratch server at statement {} ({object}): {said}",
+                index + 1
+            );
+            return Err(Error::new(Code::UnprovenPlan, message)
+                .about(object)
+                .sqlstate(state)
+                .statement(index + 1));
         }
     }
     if atomic {
         if let Err(error) = loader.finish("COMMIT").await {
-            return Err(Error::from_server(Code::UnprovenPlan, &format!("{what} cannot be committed"), &error));
+            return Err(Error::from_server(
+                Code::UnprovenPlan,
+                &format!("{what} cannot be committed"),
+                &error,
+            ));
         }
     }
     Ok(())

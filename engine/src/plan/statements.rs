@@ -1,5 +1,7 @@
 //! Two models into the statements that lead from one to the other. Pure: no connection, no clock.
 
+use std::collections::BTreeSet;
+
 use ptah_contract::plan_document::Statement;
 
 use super::change::Changes;
@@ -15,11 +17,16 @@ use crate::error::Result;
 pub(crate) fn statements(from: &Model, to: &Model, major: u32, atomic: bool) -> Result<Vec<Statement>> {
     let changes = Changes::between(from, to, major, atomic)?;
     let ordered = order(&changes, from, to)?;
-    let renderer = Renderer { changes: &changes, from, to, atomic };
+    let renderer = Renderer {
+        changes: &changes,
+        from,
+        to,
+        atomic,
+    };
     let mut statements = Vec::new();
     for node in &ordered.nodes {
         let covers = &ordered.covers[node];
-        let objects = touched(covers, from, to);
+        let objects = touched(&node.1, covers, from, to);
         for draft in renderer.node(node, covers)? {
             statements.push(draft.touching(objects.iter().cloned()).finish());
         }
@@ -27,12 +34,21 @@ pub(crate) fn statements(from: &Model, to: &Model, major: u32, atomic: bool) -> 
     Ok(statements)
 }
 
-/// Qualified names of the objects and of the tables that they belong to.
-fn touched<'a>(covers: impl IntoIterator<Item = &'a Id>, from: &Model, to: &Model) -> Vec<String> {
+/// Qualified names of the objects and of the tables that they belong to. What is made or dropped together with
+/// the object that it is part of is not named beside it.
+fn touched(node: &Id, covers: &BTreeSet<Id>, from: &Model, to: &Model) -> Vec<String> {
     let mut names = Vec::new();
     for id in covers {
-        names.push(id.path());
-        names.extend([from, to].into_iter().filter_map(|model| id.table(model)).map(crate::name::Name::sql));
+        let part = id.parent().is_some() && covers.contains(node) && id != node;
+        if !part {
+            names.push(id.path());
+        }
+        names.extend(
+            [from, to]
+                .into_iter()
+                .filter_map(|model| id.table(model))
+                .map(crate::name::Name::sql),
+        );
     }
     names
 }

@@ -18,6 +18,8 @@ use crate::name::quote;
 
 /// The role that declared SQL runs as.
 const LOADER: &str = "ptah_scratch_loader";
+/// How many databases are kept; one plan needs fewer at a time.
+const KEPT: u32 = 16;
 
 /// A scratch server of one major version.
 pub struct Scratch {
@@ -106,7 +108,14 @@ impl Scratch {
             )
             .await?;
         let loader_password = Secret::new(loader_password);
-        Ok(Self { admin, loader_password, major, databases: AtomicU32::new(0), _server: server, _folder: folder })
+        Ok(Self {
+            admin,
+            loader_password,
+            major,
+            databases: AtomicU32::new(0),
+            _server: server,
+            _folder: folder,
+        })
     }
 
     /// A new, empty database, and an inert role for each of these names.
@@ -114,6 +123,11 @@ impl Scratch {
         let number = self.databases.fetch_add(1, Ordering::Relaxed);
         let name = format!("scratch_{number}");
         let session = Session::open(&self.admin, guard).await?;
+        if let Some(old) = number.checked_sub(KEPT) {
+            // Nobody reads it any more; a long-lived server would otherwise fill its volume.
+            let text = format!("DROP DATABASE IF EXISTS scratch_{old} WITH (FORCE)");
+            session.batch("dropping an old scratch database", &text).await?;
+        }
         let missing = session
             .query(
                 "SELECT name FROM pg_catalog.unnest($1::text[]) AS name
@@ -130,13 +144,29 @@ impl Scratch {
             session.batch("naming the target's roles", &statements).await?;
         }
         session
-            .batch("making a scratch database", &format!("CREATE DATABASE {name} OWNER {LOADER} TEMPLATE template0"))
+            .batch(
+                "making a scratch database",
+                &format!("CREATE DATABASE {name} OWNER {LOADER} TEMPLATE template0"),
+            )
             .await?;
         session
-            .batch("closing a scratch database", &format!("REVOKE ALL ON DATABASE {name} FROM PUBLIC"))
+            .batch(
+                "closing a scratch database",
+                &format!("REVOKE ALL ON DATABASE {name} FROM PUBLIC"),
+            )
             .await?;
         let mut admin = self.admin.clone();
         admin.database = name;
+        if self.major < 15 {
+            // Newer servers have `public` owned by whoever owns the database; here it must be said.
+            let session = Session::open(&admin, guard).await?;
+            session
+                .batch(
+                    "handing over public",
+                    &format!("ALTER SCHEMA public OWNER TO {LOADER}"),
+                )
+                .await?;
+        }
         let mut loader = admin.clone();
         loader.user = LOADER.into();
         loader.password = Some(self.loader_password.clone());
@@ -147,6 +177,8 @@ impl Scratch {
 fn no_server(major: u32) -> Error {
     Error::new(
         Code::NoScratchServer,
-        format!("there is no PostgreSQL {major} server to compare with; majors print the same object differently"),
+        format!(
+            "there is no PostgreSQL {major} server to compare with; majors print the same object differently"
+        ),
     )
 }

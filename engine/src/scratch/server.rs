@@ -49,12 +49,14 @@ impl Server {
         }
         match layout.template {
             Some(template) => {
-                copy_tree(template, &data).map_err(|e| failed(format!("the template cannot be copied: {}", e.kind())))?;
+                copy_tree(template, &data)
+                    .map_err(|e| failed(format!("the template cannot be copied: {}", e.kind())))?;
                 set_password(&layout, &data, &password)?;
             }
             None => initdb(&layout, &data, &password)?,
         }
-        let log = std::fs::File::create(layout.work.join("log")).map_err(|e| failed(format!("no log file: {}", e.kind())))?;
+        let log = std::fs::File::create(layout.work.join("log"))
+            .map_err(|e| failed(format!("no log file: {}", e.kind())))?;
         let mut command = program(layout.home, "postgres");
         command.arg("-D").arg(&data).arg("-k").arg(layout.socket);
         for setting in [
@@ -71,12 +73,18 @@ impl Server {
             "log_min_messages=fatal",
             "log_statement=none",
             "log_min_error_statement=panic",
-            if layout.shared { "unix_socket_permissions=0770" } else { "unix_socket_permissions=0700" },
+            if layout.shared {
+                "unix_socket_permissions=0770"
+            } else {
+                "unix_socket_permissions=0700"
+            },
         ] {
             command.arg("-c").arg(setting);
         }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        let process = command.spawn().map_err(|e| failed(format!("postgres does not start: {}", e.kind())))?;
+        let process = command
+            .spawn()
+            .map_err(|e| failed(format!("postgres does not start: {}", e.kind())))?;
         let socket = layout.socket.to_string_lossy().into_owned();
         let admin = Target::bare(socket, 5432, ADMIN.into(), Some(password), "postgres".into());
         let mut server = Self { process, admin };
@@ -88,13 +96,20 @@ impl Server {
         let until = tokio::time::Instant::now() + START_PATIENCE;
         loop {
             if let Ok(Some(status)) = self.process.try_wait() {
-                return Err(failed(format!("the scratch server ended while starting ({status})")));
+                return Err(failed(format!(
+                    "the scratch server ended while starting ({status})"
+                )));
             }
             match Session::open(&self.admin, guard).await {
                 Ok(_) => return Ok(()),
-                Err(error) if matches!(error.kind(), Code::Canceled | Code::DeadlineExceeded) => return Err(error),
+                Err(error) if matches!(error.kind(), Code::Canceled | Code::DeadlineExceeded) => {
+                    return Err(error);
+                }
                 Err(error) if tokio::time::Instant::now() >= until => {
-                    return Err(failed(format!("the scratch server does not answer ({})", error.code())));
+                    return Err(failed(format!(
+                        "the scratch server does not answer ({})",
+                        error.code()
+                    )));
                 }
                 Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
             }
@@ -105,7 +120,10 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         // An immediate shutdown still removes the server's shared memory, which a kill would leave behind.
-        if let Some(pid) = i32::try_from(self.process.id()).ok().and_then(rustix::process::Pid::from_raw) {
+        if let Some(pid) = i32::try_from(self.process.id())
+            .ok()
+            .and_then(rustix::process::Pid::from_raw)
+        {
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::QUIT);
         }
         for _ in 0..500 {
@@ -126,14 +144,19 @@ fn as_root() -> bool {
 
 fn give_away(path: &Path) -> Result<()> {
     if as_root() {
-        chown(path, Some(NOBODY), Some(NOBODY)).map_err(|e| failed(format!("a folder cannot be handed over: {}", e.kind())))?;
+        chown(path, Some(NOBODY), Some(NOBODY))
+            .map_err(|e| failed(format!("a folder cannot be handed over: {}", e.kind())))?;
     }
     Ok(())
 }
 
 fn program(home: &Path, name: &str) -> Command {
     let mut command = Command::new(home.join("bin").join(name));
-    command.env_clear().env("LC_ALL", "C").env("TZ", "UTC").current_dir("/");
+    command
+        .env_clear()
+        .env("LC_ALL", "C")
+        .env("TZ", "UTC")
+        .current_dir("/");
     if as_root() {
         command.gid(NOBODY).uid(NOBODY);
     }
@@ -146,7 +169,17 @@ fn initdb(layout: &Layout<'_>, data: &Path, password: &Secret) -> Result<()> {
     let status = program(layout.home, "initdb")
         .arg("-D")
         .arg(data)
-        .args(["-U", ADMIN, "-A", "scram-sha-256", "-E", "UTF8", "--locale=C", "-N", "--no-instructions"])
+        .args([
+            "-U",
+            ADMIN,
+            "-A",
+            "scram-sha-256",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "-N",
+            "--no-instructions",
+        ])
         .arg("--pwfile")
         .arg(&file)
         .stdin(Stdio::null())
@@ -172,9 +205,10 @@ fn set_password(layout: &Layout<'_>, data: &Path, password: &Secret) -> Result<(
         .stderr(Stdio::null())
         .spawn()
         .map_err(|e| failed(format!("postgres does not start: {}", e.kind())))?;
-    let written = child.stdin.take().map(|mut stdin| {
-        writeln!(stdin, "ALTER ROLE {ADMIN} PASSWORD '{}'", password.reveal())
-    });
+    let written = child
+        .stdin
+        .take()
+        .map(|mut stdin| writeln!(stdin, "ALTER ROLE {ADMIN} PASSWORD '{}'", password.reveal()));
     match (written, child.wait()) {
         (Some(Ok(())), Ok(status)) if status.success() => Ok(()),
         _ => Err(failed("the scratch server's password cannot be set")),

@@ -62,13 +62,21 @@ pub async fn serve(
                 major: request.major,
                 socket: server.admin.host.clone(),
                 user: server.admin.user.clone(),
-                password: server.admin.password.as_ref().map(|p| p.reveal().to_owned()).unwrap_or_default(),
+                password: server
+                    .admin
+                    .password
+                    .as_ref()
+                    .map(|p| p.reveal().to_owned())
+                    .unwrap_or_default(),
             };
             put(directory, "ready.json", &ready)?;
             Some(server)
         }
         Err(error) => {
-            let failed = Failed { no_server: error.kind() == Code::NoScratchServer, message: error.to_string() };
+            let failed = Failed {
+                no_server: error.kind() == Code::NoScratchServer,
+                message: error.to_string(),
+            };
             put(directory, "failed.json", &failed)?;
             None
         }
@@ -112,14 +120,24 @@ pub(super) async fn ask(directory: &Path, major: u32, guard: &Guard) -> Result<T
     let (name, text) = wait_for(directory, &["ready.json", "failed.json"], guard).await?;
     if name == "failed.json" {
         let failed: Failed = parse(&text)?;
-        let code = if failed.no_server { Code::NoScratchServer } else { Code::ScratchFailed };
+        let code = if failed.no_server {
+            Code::NoScratchServer
+        } else {
+            Code::ScratchFailed
+        };
         return Err(Error::new(code, failed.message));
     }
     let ready: Ready = parse(&text)?;
     if ready.major != major {
         return Err(super::no_server(major));
     }
-    Ok(Target::bare(ready.socket, 5432, ready.user, Some(Secret::new(ready.password)), "postgres".into()))
+    Ok(Target::bare(
+        ready.socket,
+        5432,
+        ready.user,
+        Some(Secret::new(ready.password)),
+        "postgres".into(),
+    ))
 }
 
 async fn wait_for(directory: &Path, names: &[&str], guard: &Guard) -> Result<(String, String)> {
@@ -151,9 +169,13 @@ fn put<T: Serialize>(directory: &Path, name: &str, value: &T) -> Result<()> {
 }
 
 fn parse<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T> {
-    serde_json::from_str(text).map_err(|_| Error::new(Code::ScratchFailed, "a scratch message does not parse"))
+    serde_json::from_str(text)
+        .map_err(|_| Error::new(Code::ScratchFailed, "a scratch message does not parse"))
 }
 
 fn unusable(kind: std::io::ErrorKind) -> Error {
-    Error::new(Code::ScratchFailed, format!("the scratch folder cannot be used: {kind}"))
+    Error::new(
+        Code::ScratchFailed,
+        format!("the scratch folder cannot be used: {kind}"),
+    )
 }

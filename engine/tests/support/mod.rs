@@ -39,7 +39,11 @@ fn is_root() -> bool {
 
 fn program(path: &Path) -> Command {
     let mut command = Command::new(path);
-    command.env_clear().env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").current_dir("/");
+    command
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("LC_ALL", "C")
+        .current_dir("/");
     if is_root() {
         command.gid(NOBODY).uid(NOBODY);
     }
@@ -56,20 +60,40 @@ fn initdb(home: &Path, data: &Path, user: &str, password: &Path) {
     let output = program(&home.join("bin/initdb"))
         .arg("-D")
         .arg(data)
-        .args(["-U", user, "-A", "scram-sha-256", "-E", "UTF8", "--locale=C", "-N", "--pwfile"])
+        .args([
+            "-U",
+            user,
+            "-A",
+            "scram-sha-256",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "-N",
+            "--pwfile",
+        ])
         .arg(password)
         .output()
         .unwrap();
-    assert!(output.status.success(), "initdb: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "initdb: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 impl TestServer {
     fn start() -> Self {
-        let home = std::env::var("PTAH_PG_HOME").expect("PTAH_PG_HOME names a folder of <major>/{bin,lib,share}");
+        let home =
+            std::env::var("PTAH_PG_HOME").expect("PTAH_PG_HOME names a folder of <major>/{bin,lib,share}");
         let major = std::env::var("PTAH_PG_MAJOR").map_or_else(
             |_| {
-                let names = std::fs::read_dir(&home).unwrap().filter_map(|e| e.unwrap().file_name().into_string().ok());
-                names.filter_map(|name| name.parse().ok()).max().expect("no server in PTAH_PG_HOME")
+                let names = std::fs::read_dir(&home)
+                    .unwrap()
+                    .filter_map(|e| e.unwrap().file_name().into_string().ok());
+                names
+                    .filter_map(|name| name.parse().ok())
+                    .max()
+                    .expect("no server in PTAH_PG_HOME")
             },
             |text| text.parse().unwrap(),
         );
@@ -86,16 +110,27 @@ impl TestServer {
         for part in ["bin", "lib", "share"] {
             symlink(home.join(part), scratch.join(part)).unwrap();
         }
+        give(&at("pg"));
         give(&scratch);
-        initdb(&home, &scratch.join("template"), "ptah_scratch_admin", &at("password"));
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        initdb(
+            &home,
+            &scratch.join("template"),
+            "ptah_scratch_admin",
+            &at("password"),
+        );
+        let port = std::net::TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
         let script = r#"
             "$1" -D "$2" -p "$3" -k "$4" -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=60 \
               -c shared_buffers=32MB -c deadlock_timeout=200ms </dev/null >"$4/log" 2>&1 &
             pid=$!
             cat >/dev/null
             kill -QUIT $pid
-            wait $pid"#;
+            wait $pid
+            rm -rf "$4""#;
         let supervisor = program(Path::new("/bin/bash"))
             .arg("-c")
             .arg(script)
@@ -109,24 +144,47 @@ impl TestServer {
             .unwrap();
         let until = Instant::now() + Duration::from_secs(60);
         while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(Instant::now() < until, "the test server does not answer: {:?}", std::fs::read_to_string(at("log")));
+            assert!(
+                Instant::now() < until,
+                "the test server does not answer: {:?}",
+                std::fs::read_to_string(at("log"))
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
-        Self { major, port, pg_home: at("pg"), _supervisor: supervisor, _folder: folder }
+        Self {
+            major,
+            port,
+            pg_home: at("pg"),
+            _supervisor: supervisor,
+            _folder: folder,
+        }
     }
 
     /// A new database, owned by a role that is no superuser.
     pub async fn database(&self) -> TestDatabase {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let name = format!("shop_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let name = format!(
+            "shop_{}_{}",
+            std::process::id(),
+            NUMBER.fetch_add(1, Ordering::Relaxed)
+        );
         let root = self.client("root_of_tests", "postgres").await;
         let role = "DO $$ BEGIN CREATE ROLE app LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
              DO $$ BEGIN CREATE ROLE reader; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$";
         root.batch_execute(role).await.unwrap();
         // Tests run side by side and set the same password; the loser of that race tries again.
-        while root.batch_execute(&format!("ALTER ROLE app PASSWORD '{PASSWORD}'")).await.is_err() {}
-        root.batch_execute(&format!("CREATE DATABASE {name} OWNER app")).await.unwrap();
-        TestDatabase { name, port: self.port }
+        while root
+            .batch_execute(&format!("ALTER ROLE app PASSWORD '{PASSWORD}'"))
+            .await
+            .is_err()
+        {}
+        root.batch_execute(&format!("CREATE DATABASE {name} OWNER app"))
+            .await
+            .unwrap();
+        TestDatabase {
+            name,
+            port: self.port,
+        }
     }
 
     pub async fn client(&self, user: &str, database: &str) -> tokio_postgres::Client {
@@ -136,7 +194,12 @@ impl TestServer {
 
 async fn client(port: u16, user: &str, database: &str) -> tokio_postgres::Client {
     let mut config = tokio_postgres::Config::new();
-    config.host("127.0.0.1").port(port).user(user).dbname(database).password(PASSWORD);
+    config
+        .host("127.0.0.1")
+        .port(port)
+        .user(user)
+        .dbname(database)
+        .password(PASSWORD);
     let mut last = None;
     for _ in 0..200 {
         match config.connect(NoTls).await {
@@ -154,7 +217,10 @@ async fn client(port: u16, user: &str, database: &str) -> tokio_postgres::Client
 impl TestDatabase {
     pub fn url(&self) -> String {
         let password: String = PASSWORD.bytes().map(|b| format!("%{b:02X}")).collect();
-        format!("postgres://app:{password}@127.0.0.1:{}/{}?sslmode=disable", self.port, self.name)
+        format!(
+            "postgres://app:{password}@127.0.0.1:{}/{}?sslmode=disable",
+            self.port, self.name
+        )
     }
 
     pub async fn client(&self) -> tokio_postgres::Client {
@@ -173,7 +239,13 @@ impl TestDatabase {
         let messages = self.client().await.simple_query(sql).await.unwrap();
         messages
             .iter()
-            .find_map(|m| if let Row(row) = m { Some(row.get(0).unwrap_or("NULL").to_owned()) } else { None })
+            .find_map(|m| {
+                if let Row(row) = m {
+                    Some(row.get(0).unwrap_or("NULL").to_owned())
+                } else {
+                    None
+                }
+            })
             .unwrap_or_default()
     }
 }
