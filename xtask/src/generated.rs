@@ -27,7 +27,10 @@ pub fn check() -> Result<()> {
     let (wanted, found) = (contents(fresh.path())?, contents(&crds())?);
     for (name, text) in &wanted {
         if found.get(name) != Some(text) {
-            bail!("{} is not what the API's types make; run: cargo xtask crds", crds().join(name).display());
+            bail!(
+                "{} is not what the API's types make; run: cargo xtask crds",
+                crds().join(name).display()
+            );
         }
     }
     match found.keys().find(|name| !wanted.contains_key(*name)) {
@@ -41,7 +44,15 @@ fn generate(folder: &Path) -> Result<()> {
     run::quiet(
         Command::new(cargo)
             .current_dir(workspace::root())
-            .args(["run", "--quiet", "--package", "ptah-api", "--example", "crds", "--"])
+            .args([
+                "run",
+                "--quiet",
+                "--package",
+                "ptah-api",
+                "--example",
+                "crds",
+                "--",
+            ])
             .arg(folder),
     )
 }

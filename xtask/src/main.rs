@@ -134,9 +134,26 @@ fn main() -> ExitCode {
 fn work(task: Task) -> Result<ExitCode> {
     let cache = Cache::open()?;
     match task {
-        Task::Demo { yes, keep, context, image } => {
-            let images = if context.is_some() { Some(images::Images::named(&image)?) } else { None };
-            demo::run(&cache, &demo::Options { yes, keep, context, images })?;
+        Task::Demo {
+            yes,
+            keep,
+            context,
+            image,
+        } => {
+            let images = if context.is_some() {
+                Some(images::Images::named(&image)?)
+            } else {
+                None
+            };
+            demo::run(
+                &cache,
+                &demo::Options {
+                    yes,
+                    keep,
+                    context,
+                    images,
+                },
+            )?;
         }
         Task::Crds => generated::write()?,
         Task::Cache { what } => on_cache(&cache, what.unwrap_or(CacheTask::Prepare { only: None }))?,

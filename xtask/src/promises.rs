@@ -40,15 +40,31 @@ pub fn check() -> Result<()> {
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let promises: BTreeMap<String, Promise> = toml::from_str(&text).context("docs/promises.toml")?;
     let mut shown = BTreeSet::new();
-    for folder in ["api", "contract", "engine", "kubectl-ptah", "resolver", "runner", "src", "tests", "xtask"] {
+    for folder in [
+        "api",
+        "contract",
+        "engine",
+        "kubectl-ptah",
+        "resolver",
+        "runner",
+        "src",
+        "tests",
+        "xtask",
+    ] {
         numbers_below(&workspace::root().join(folder), &mut shown)?;
     }
-    let kept = promises.iter().filter(|(_, promise)| promise.state == State::Kept).map(|(number, _)| number);
+    let kept = promises
+        .iter()
+        .filter(|(_, promise)| promise.state == State::Kept)
+        .map(|(number, _)| number);
     let unshown: Vec<&String> = kept.filter(|number| !shown.contains(*number)).collect();
     if !unshown.is_empty() {
         bail!("promises that are kept and that no test carries in its name: {unshown:?}");
     }
-    let unknown: Vec<&String> = shown.iter().filter(|number| !promises.contains_key(*number)).collect();
+    let unknown: Vec<&String> = shown
+        .iter()
+        .filter(|number| !promises.contains_key(*number))
+        .collect();
     if !unknown.is_empty() {
         bail!("tests carry numbers that docs/promises.toml does not have: {unknown:?}");
     }
@@ -70,10 +86,15 @@ fn numbers_below(folder: &Path, found: &mut BTreeSet<String>) -> Result<()> {
 /// The numbers in the name of a test: `fn promise_p010_p011_…`.
 fn numbers(line: &str) -> Vec<String> {
     let line = line.trim_start();
-    let name = line.strip_prefix("async ").unwrap_or(line).strip_prefix("fn promise_");
+    let name = line
+        .strip_prefix("async ")
+        .unwrap_or(line)
+        .strip_prefix("fn promise_");
     name.into_iter()
         .flat_map(|name| name.split(['(', '_']))
-        .take_while(|part| part.len() == 4 && part.starts_with('p') && part[1..].bytes().all(|b| b.is_ascii_digit()))
+        .take_while(|part| {
+            part.len() == 4 && part.starts_with('p') && part[1..].bytes().all(|b| b.is_ascii_digit())
+        })
         .map(str::to_uppercase)
         .collect()
 }
@@ -82,7 +103,10 @@ fn numbers(line: &str) -> Vec<String> {
 mod tests {
     #[test]
     fn the_numbers_of_a_test_stand_at_the_front_of_its_name() {
-        assert_eq!(super::numbers("    fn promise_p010_p011_it_waits_p099() {"), ["P010", "P011"]);
+        assert_eq!(
+            super::numbers("    fn promise_p010_p011_it_waits_p099() {"),
+            ["P010", "P011"]
+        );
         assert_eq!(super::numbers("async fn promise_p024_reads() {"), ["P024"]);
         assert!(super::numbers("fn reads() {").is_empty());
     }

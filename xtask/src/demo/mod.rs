@@ -56,7 +56,10 @@ pub fn run(cache: &Cache, options: &Options) -> Result<()> {
 /// The cluster, and images that it can pull.
 fn place(cache: &Cache, options: &Options) -> Result<(Cluster, Images)> {
     if let Some(context) = &options.context {
-        let images = options.images.clone().context("name images that the cluster can pull, by digest: --image")?;
+        let images = options
+            .images
+            .clone()
+            .context("name images that the cluster can pull, by digest: --image")?;
         return Ok((Cluster::Context(context.clone()), images));
     }
     let node = Node::of_environment(cache)?;
@@ -76,8 +79,24 @@ pub fn build_plugin() -> Result<std::path::PathBuf> {
 }
 
 fn clean_up(cluster: &Cluster) -> Result<()> {
-    cluster.ask(&["delete", "ptahschema", "--all", "-n", "application", "--wait", "--timeout=120s", "--ignore-not-found"])?;
-    cluster.ask(&["delete", "namespace", "application", "database", "--wait=false", "--ignore-not-found"])?;
+    cluster.ask(&[
+        "delete",
+        "ptahschema",
+        "--all",
+        "-n",
+        "application",
+        "--wait",
+        "--timeout=120s",
+        "--ignore-not-found",
+    ])?;
+    cluster.ask(&[
+        "delete",
+        "namespace",
+        "application",
+        "database",
+        "--wait=false",
+        "--ignore-not-found",
+    ])?;
     stage::uninstall(cluster)?;
     if let Cluster::Node(node) = cluster {
         node.down()?;

@@ -24,8 +24,18 @@ struct Story<'a> {
 }
 
 /// Tells it; the returned text gives the seconds and Jobs of each round.
-pub(super) fn tell(cluster: &Cluster, database: &Database, plugin: &Path, options: &Options) -> Result<String> {
-    let mut story = Story { cluster, plugin, options, report: String::from("round                     seconds  Jobs\n") };
+pub(super) fn tell(
+    cluster: &Cluster,
+    database: &Database,
+    plugin: &Path,
+    options: &Options,
+) -> Result<String> {
+    let mut story = Story {
+        cluster,
+        plugin,
+        options,
+        report: String::from("round                     seconds  Jobs\n"),
+    };
     let url = database.create("shop")?;
 
     story.round("from an empty database", "first", || {
@@ -49,8 +59,21 @@ pub(super) fn tell(cluster: &Cluster, database: &Database, plugin: &Path, option
         database.sql("shop", sql)?;
         // The next interval would find it; an edit that changes nothing else brings the reading forward.
         let interval = r#"{"spec":{"interval":"11m"}}"#;
-        show(&format!("kubectl -n application patch ptahschema application --type=merge -p '{interval}'"));
-        cluster.ask(&["-n", NAMESPACE, "patch", "ptahschema", "application", "--type=merge", "-p", interval]).map(drop)
+        show(&format!(
+            "kubectl -n application patch ptahschema application --type=merge -p '{interval}'"
+        ));
+        cluster
+            .ask(&[
+                "-n",
+                NAMESPACE,
+                "patch",
+                "ptahschema",
+                "application",
+                "--type=merge",
+                "-p",
+                interval,
+            ])
+            .map(drop)
     })?;
     Ok(story.report)
 }
@@ -63,7 +86,9 @@ impl Story<'_> {
     fn round(&mut self, name: &str, approval: &str, begin: impl FnOnce() -> Result<()>) -> Result<()> {
         println!("\n=== {name}");
         let (began, jobs) = (Instant::now(), self.jobs()?);
-        let before = self.schema()?.and_then(|schema| schema["status"]["plan"]["uid"].as_str().map(str::to_owned));
+        let before = self
+            .schema()?
+            .and_then(|schema| schema["status"]["plan"]["uid"].as_str().map(str::to_owned));
         begin()?;
         self.follow("AwaitingApproval", before.as_deref())?;
         self.plan()?;
@@ -77,7 +102,11 @@ impl Story<'_> {
         }
         println!("InSync=True ScopedConverged");
         let seconds = began.elapsed().as_secs_f64();
-        writeln!(self.report, "{name:<25} {seconds:>7.1}  {:>4}", self.jobs()? - jobs)?;
+        writeln!(
+            self.report,
+            "{name:<25} {seconds:>7.1}  {:>4}",
+            self.jobs()? - jobs
+        )?;
         Ok(())
     }
 
@@ -87,7 +116,9 @@ impl Story<'_> {
     }
 
     fn jobs(&self) -> Result<usize> {
-        let text = self.cluster.ask(&["get", "jobs", "-n", NAMESPACE, "-o", "name"])?;
+        let text = self
+            .cluster
+            .ask(&["get", "jobs", "-n", NAMESPACE, "-o", "name"])?;
         Ok(text.lines().count())
     }
 
@@ -95,7 +126,9 @@ impl Story<'_> {
     fn follow(&self, wanted: &str, old_plan: Option<&str>) -> Result<()> {
         let (began, mut last) = (Instant::now(), String::new());
         self.cluster.wait(&format!("phase {wanted}"), PATIENCE, || {
-            let Some(schema) = self.schema()? else { return Ok(None) };
+            let Some(schema) = self.schema()? else {
+                return Ok(None);
+            };
             let phase = schema["status"]["phase"].as_str().unwrap_or("Pending").to_owned();
             if phase != last {
                 println!("  {:>6.1} s  {phase}", began.elapsed().as_secs_f64());
@@ -134,7 +167,11 @@ impl Story<'_> {
         std::io::stdout().flush()?;
         let mut answer = String::new();
         std::io::stdin().lock().read_line(&mut answer)?;
-        if answer.trim().eq_ignore_ascii_case("y") { Ok(()) } else { bail!("not approved; nothing has run") }
+        if answer.trim().eq_ignore_ascii_case("y") {
+            Ok(())
+        } else {
+            bail!("not approved; nothing has run")
+        }
     }
 
     /// Creates the approval from what the API server holds, with `jq`, as `docs/first-schema.md` does.
@@ -144,7 +181,10 @@ impl Story<'_> {
         let kubectl = self.cluster.kubectl()?;
         let folder = tempfile::tempdir()?;
         let mut shell = Command::new("bash");
-        shell.args(["-euo", "pipefail", "-c", &script]).current_dir(folder.path()).stdout(Stdio::inherit());
+        shell
+            .args(["-euo", "pipefail", "-c", &script])
+            .current_dir(folder.path())
+            .stdout(Stdio::inherit());
         for (key, value) in kubectl.get_envs() {
             if let Some(value) = value {
                 shell.env(key, value);
@@ -152,7 +192,10 @@ impl Story<'_> {
         }
         if let Cluster::Context(context) = self.cluster {
             // The script is the page's own; a shell function gives its kubectl the context.
-            shell.arg("").env("BASH_FUNC_kubectl%%", format!("() {{ command kubectl --context '{context}' \"$@\"; }}"));
+            shell.arg("").env(
+                "BASH_FUNC_kubectl%%",
+                format!("() {{ command kubectl --context '{context}' \"$@\"; }}"),
+            );
         }
         run::shown(&mut shell)
     }
@@ -175,7 +218,11 @@ jq -n --slurpfile schema schema.json --slurpfile plan plan.json '
 
 /// Status and reason of a condition.
 fn condition(schema: &Value, kind: &str) -> (String, String) {
-    let found = schema["status"]["conditions"].as_array().into_iter().flatten().find(|c| c["type"] == kind);
+    let found = schema["status"]["conditions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|c| c["type"] == kind);
     let text = |key: &str| found.and_then(|c| c[key].as_str()).unwrap_or_default().to_owned();
     (text("status"), text("reason"))
 }

@@ -14,7 +14,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::cache::{Cache, Key, base, postgres};
+use crate::cache::{Cache, Key, base, lock_file, postgres};
 use crate::node::Node;
 use crate::node::paths::REGISTRY;
 use crate::{progress, run, workspace};
@@ -38,9 +38,15 @@ impl Images {
     /// Images that somebody else pushed: `manager=…`, `runner-postgresql=…`, `test-postgresql=…`, each by digest.
     pub fn named(pairs: &[String]) -> Result<Self> {
         let find = |name: &str| {
-            let found = pairs.iter().find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
-            let reference = found.with_context(|| format!("--image {name}=<reference>@<digest> is missing"))?;
-            anyhow::ensure!(reference.contains("@sha256:"), "--image {name}: name it by digest");
+            let found = pairs
+                .iter()
+                .find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+            let reference =
+                found.with_context(|| format!("--image {name}=<reference>@<digest> is missing"))?;
+            anyhow::ensure!(
+                reference.contains("@sha256:"),
+                "--image {name}: name it by digest"
+            );
             Ok(reference.to_owned())
         };
         Ok(Self {
@@ -95,6 +101,8 @@ pub fn read(node: &Node) -> Result<Images> {
 
 /// Builds what has changed, pushes it to the node, which must be up, and records the digests.
 pub fn build_and_push(cache: &Cache, node: &Node, options: &Options) -> Result<Images> {
+    // Two at once would each write a record without the other's images.
+    let _held = lock_file(&node.paths().join("images.lock"))?;
     let mut work = Work {
         cache,
         node,

@@ -55,11 +55,22 @@ impl Cluster {
 
     /// An object, or `None` when there is none.
     pub fn get(&self, namespace: &str, kind: &str, name: &str) -> Result<Option<Value>> {
-        let text = self.ask(&["get", kind, name, "-n", namespace, "-o", "json", "--ignore-not-found"])?;
+        let text = self.ask(&[
+            "get",
+            kind,
+            name,
+            "-n",
+            namespace,
+            "-o",
+            "json",
+            "--ignore-not-found",
+        ])?;
         if text.is_empty() {
             return Ok(None);
         }
-        serde_json::from_str(&text).map(Some).with_context(|| format!("{kind} {name} is not JSON"))
+        serde_json::from_str(&text)
+            .map(Some)
+            .with_context(|| format!("{kind} {name} is not JSON"))
     }
 
     /// Applies manifests.
@@ -72,10 +83,17 @@ impl Cluster {
             .stderr(Stdio::piped())
             .spawn()
             .context("cannot start kubectl")?;
-        child.stdin.take().context("no way to kubectl")?.write_all(manifests.as_bytes())?;
+        child
+            .stdin
+            .take()
+            .context("no way to kubectl")?
+            .write_all(manifests.as_bytes())?;
         let ended = child.wait_with_output()?;
         if !ended.status.success() {
-            bail!("kubectl apply failed: {}", String::from_utf8_lossy(&ended.stderr).trim());
+            bail!(
+                "kubectl apply failed: {}",
+                String::from_utf8_lossy(&ended.stderr).trim()
+            );
         }
         Ok(())
     }
@@ -89,7 +107,12 @@ impl Cluster {
     }
 
     /// Waits until `met` gives something; the error says what was waited for.
-    pub fn wait<T>(&self, what: &str, limit: Duration, mut met: impl FnMut() -> Result<Option<T>>) -> Result<T> {
+    pub fn wait<T>(
+        &self,
+        what: &str,
+        limit: Duration,
+        mut met: impl FnMut() -> Result<Option<T>>,
+    ) -> Result<T> {
         let until = Instant::now() + limit;
         loop {
             if let Some(found) = met()? {

@@ -37,18 +37,43 @@ impl Database {
         cluster.restricted_namespace(namespace)?;
         let host = format!("postgresql.{namespace}.svc");
         let key = rcgen::generate_simple_self_signed(vec![host])?;
-        cluster.apply(&manifests(namespace, image, &key.cert.pem(), &key.signing_key.serialize_pem()))?;
-        cluster.ask(&["wait", "-n", namespace, "pod/postgresql", "--for=condition=Ready", "--timeout=120s"])?;
+        cluster.apply(&manifests(
+            namespace,
+            image,
+            &key.cert.pem(),
+            &key.signing_key.serialize_pem(),
+        ))?;
+        cluster.ask(&[
+            "wait",
+            "-n",
+            namespace,
+            "pod/postgresql",
+            "--for=condition=Ready",
+            "--timeout=120s",
+        ])?;
         let (forward, port) = forward(cluster, namespace)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        let database = Self { namespace: namespace.to_owned(), forward, port, runtime };
-        cluster.wait("the database to answer", PATIENCE, || Ok(database.sql("postgres", "SELECT 1").ok()))?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()?;
+        let database = Self {
+            namespace: namespace.to_owned(),
+            forward,
+            port,
+            runtime,
+        };
+        cluster.wait("the database to answer", PATIENCE, || {
+            Ok(database.sql("postgres", "SELECT 1").ok())
+        })?;
         Ok(database)
     }
 
     /// Makes a database and a login that owns it and is no superuser, and returns the URL that operations use.
     pub fn create(&self, name: &str) -> Result<String> {
-        self.sql("postgres", &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))?;
+        self.sql(
+            "postgres",
+            &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
+        )?;
         self.sql(
             "postgres",
             &format!(
@@ -57,7 +82,10 @@ impl Database {
             ),
         )?;
         self.sql("postgres", &format!("CREATE DATABASE {name} OWNER {name}_app"))?;
-        Ok(format!("postgres://{name}_app:{PASSWORD}@postgresql.{}.svc:5432/{name}?sslmode=require", self.namespace))
+        Ok(format!(
+            "postgres://{name}_app:{PASSWORD}@postgresql.{}.svc:5432/{name}?sslmode=require",
+            self.namespace
+        ))
     }
 
     /// Runs statements as the superuser in one database, as a person would by hand; the first column of the rows.
@@ -92,7 +120,15 @@ impl Database {
 fn forward(cluster: &Cluster, namespace: &str) -> Result<(Child, u16)> {
     let mut child = cluster
         .kubectl()?
-        .args(["port-forward", "-n", namespace, "pod/postgresql", "--address", "127.0.0.1", ":5432"])
+        .args([
+            "port-forward",
+            "-n",
+            namespace,
+            "pod/postgresql",
+            "--address",
+            "127.0.0.1",
+            ":5432",
+        ])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -100,8 +136,14 @@ fn forward(cluster: &Cluster, namespace: &str) -> Result<(Child, u16)> {
         .context("cannot start kubectl")?;
     let mut lines = BufReader::new(child.stdout.take().context("no word from kubectl")?).lines();
     let line = lines.next().context("kubectl port-forward ended")??;
-    let port = line.split("127.0.0.1:").nth(1).and_then(|rest| rest.split(' ').next()).and_then(|port| port.parse().ok());
-    let Some(port) = port else { bail!("kubectl port-forward said {line:?}") };
+    let port = line
+        .split("127.0.0.1:")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next())
+        .and_then(|port| port.parse().ok());
+    let Some(port) = port else {
+        bail!("kubectl port-forward said {line:?}")
+    };
     // Whoever forwards goes on talking; nobody reading would end it.
     std::thread::spawn(move || for _line in lines {});
     Ok((child, port))

@@ -19,17 +19,37 @@ const PATIENCE: Duration = Duration::from_secs(180);
 pub fn install(cluster: &Cluster, images: &Images, values: &[String]) -> Result<()> {
     cluster.restricted_namespace(NAMESPACE)?;
     let mut helm = cluster.helm()?;
-    helm.args(["upgrade", "--install", RELEASE, "--namespace", NAMESPACE, "--wait", "--timeout", "180s"]);
+    helm.args([
+        "upgrade",
+        "--install",
+        RELEASE,
+        "--namespace",
+        NAMESPACE,
+        "--wait",
+        "--timeout",
+        "180s",
+    ]);
     helm.arg(workspace::chart());
-    for (key, image) in [("image", &images.manager), ("runner.images.postgresql", &images.runner_postgresql)] {
+    for (key, image) in [
+        ("image", &images.manager),
+        ("runner.images.postgresql", &images.runner_postgresql),
+    ] {
         let (repository, digest) = image.split_once('@').context("an image without a digest")?;
-        helm.args(["--set", &format!("{key}.repository={repository},{key}.digest={digest}")]);
+        helm.args([
+            "--set",
+            &format!("{key}.repository={repository},{key}.digest={digest}"),
+        ]);
     }
     for value in values {
         helm.args(["--set", value]);
     }
     run::quiet(&mut helm)?;
-    for crd in ["ptahschemas", "ptahschemaplans", "ptahschemaapprovals", "ptahresultrecords"] {
+    for crd in [
+        "ptahschemas",
+        "ptahschemaplans",
+        "ptahschemaapprovals",
+        "ptahresultrecords",
+    ] {
         cluster.ask(&[
             "wait",
             "--for=condition=Established",
@@ -53,5 +73,12 @@ pub fn install(cluster: &Cluster, images: &Images, values: &[String]) -> Result<
 
 /// Takes the release away. Resources and CRDs stay.
 pub fn uninstall(cluster: &Cluster) -> Result<()> {
-    run::quiet(cluster.helm()?.args(["uninstall", RELEASE, "--namespace", NAMESPACE, "--wait", "--ignore-not-found"]))
+    run::quiet(cluster.helm()?.args([
+        "uninstall",
+        RELEASE,
+        "--namespace",
+        NAMESPACE,
+        "--wait",
+        "--ignore-not-found",
+    ]))
 }
