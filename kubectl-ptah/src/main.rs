@@ -86,7 +86,11 @@ async fn main() -> ExitCode {
     let mut text = format!("error: {error}");
     let mut cause = error.source();
     while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
+        // Some libraries repeat their cause in their own text.
+        let words = error.to_string();
+        if !text.contains(&words) {
+            text.push_str(&format!(": {words}"));
+        }
         cause = error.source();
     }
     // Nothing is left to do when even this cannot be written.

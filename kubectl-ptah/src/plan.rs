@@ -52,22 +52,20 @@ pub enum Error {
     )]
     Slow(u64),
     /// The API server does not give an object.
-    #[error("{what} cannot be read; you need the verb get on it in this namespace")]
+    #[error("{what} cannot be read; you need the verb get on it in this namespace: {words}")]
     Forbidden {
         /// The object.
         what: String,
         /// The server's words.
-        #[source]
-        source: kube::Error,
+        words: String,
     },
     /// The API server does not answer as it should.
-    #[error("{what} cannot be read")]
+    #[error("{what} cannot be read: {words}")]
     Api {
         /// The object.
         what: String,
-        /// The cause.
-        #[source]
-        source: kube::Error,
+        /// The cause, in words.
+        words: String,
     },
     /// No such schema.
     #[error("there is no ptahschema {0}; check the name, and the namespace given with -n")]
@@ -147,7 +145,7 @@ pub async fn load(
     let found = Api::<PtahSchema>::namespaced(client.clone(), namespace)
         .get_opt(name)
         .await;
-    let schema = found.map_err(|source| unread(what, source))?;
+    let schema = found.map_err(|error| unread(what, error))?;
     let schema = schema.ok_or_else(|| Error::NoSchema(format!("{namespace}/{name}")))?;
     let named = select(&schema, selection)?;
 
@@ -155,7 +153,7 @@ pub async fn load(
     let found = Api::<PtahSchemaPlan>::namespaced(client.clone(), namespace)
         .get_opt(&named.name)
         .await;
-    let plan = found.map_err(|source| unread(what, source))?;
+    let plan = found.map_err(|error| unread(what, error))?;
     let plan = plan.ok_or_else(|| Error::PlanGone(named.name.clone()))?;
     verify(&schema, &plan, &named)?;
 
@@ -276,7 +274,7 @@ async fn read_bytes(client: &Client, namespace: &str, plan: &PtahSchemaPlan) -> 
         let found = api
             .get_opt(part.name)
             .await
-            .map_err(|source| unread(what, source))?;
+            .map_err(|error| unread(what, error))?;
         if let Some(bytes) = found.and_then(content) {
             parts.insert(part.name.to_owned(), bytes);
         }
@@ -296,9 +294,20 @@ fn content(map: ConfigMap) -> Option<Vec<u8>> {
     })
 }
 
-fn unread(what: String, source: kube::Error) -> Error {
-    match &source {
-        kube::Error::Api(status) if status.is_forbidden() => Error::Forbidden { what, source },
-        _ => Error::Api { what, source },
+/// The client's own texts repeat their causes and show structures; a reader wants the server's sentence.
+fn unread(what: String, error: kube::Error) -> Error {
+    match error {
+        kube::Error::Api(status) if status.is_forbidden() => Error::Forbidden {
+            what,
+            words: status.message,
+        },
+        kube::Error::Api(status) => Error::Api {
+            what,
+            words: status.message,
+        },
+        other => Error::Api {
+            what,
+            words: other.to_string(),
+        },
     }
 }

@@ -135,7 +135,11 @@ fn client(world: World) -> Client {
 }
 
 fn status(code: u16) -> axum::response::Response {
-    let reason = if code == 403 { "Forbidden" } else { "NotFound" };
+    let reason = match code {
+        403 => "Forbidden",
+        404 => "NotFound",
+        _ => "InternalError",
+    };
     let body = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "reason": reason, "message": "no", "code": code});
     (StatusCode::from_u16(code).unwrap(), Json(body)).into_response()
