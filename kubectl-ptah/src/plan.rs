@@ -311,3 +311,10 @@ fn unread(what: String, error: kube::Error) -> Error {
         },
     }
 }
+
+fn root(mut error: &dyn std::error::Error) -> String {
+    while let Some(cause) = error.source() {
+        error = cause;
+    }
+    error.to_string()
+}
