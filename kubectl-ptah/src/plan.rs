@@ -307,7 +307,7 @@ fn unread(what: String, error: kube::Error) -> Error {
         },
         other => Error::Api {
             what,
-            words: other.to_string(),
+            words: root(&other),
         },
     }
 }
