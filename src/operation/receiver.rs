@@ -63,7 +63,6 @@ impl Receiver {
     }
 
     /// Its routes. Other methods are answered with 405.
-    #[must_use]
     pub fn router(self) -> Router {
         let routes = axum::routing::on(MethodFilter::HEAD, preflight).put(upload);
         Router::new().route(RESULTS_PATH, routes).with_state(self)

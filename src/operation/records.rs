@@ -256,7 +256,7 @@ impl<'a> Publication<'a> {
                 namespace: Some(self.identity.namespace.clone()),
                 labels: Some(BTreeMap::from([
                     label(names::LABEL_MANAGED_BY, names::MANAGED_BY),
-                    label(names::LABEL_RESULT_RECORD, kind_label(kind)),
+                    label(names::LABEL_RESULT_RECORD, &format!("{kind:?}").to_lowercase()),
                     label(names::LABEL_SCHEMA, &self.identity.name),
                     label(names::LABEL_OPERATION, self.identity.operation.label()),
                     label(
@@ -397,16 +397,6 @@ fn chunk_name(name: &str, index: usize) -> String {
 
 fn complete_name(name: &str) -> String {
     format!("{name}-complete")
-}
-
-fn kind_label(kind: ResultRecordType) -> &'static str {
-    match kind {
-        ResultRecordType::Credential => "credential",
-        ResultRecordType::Intent => "intent",
-        ResultRecordType::Chunk => "chunk",
-        ResultRecordType::Complete => "complete",
-        ResultRecordType::Retired => "retired",
-    }
 }
 
 #[cfg(test)]
