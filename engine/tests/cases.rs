@@ -4,6 +4,7 @@
 //! `plan.sql` holds the exact statements of the first; `rows.sql` runs after `from.sql`, and every line of
 //! `check.sql` must give `t` afterwards; `refused.txt` holds the code instead, and what the message must name.
 //! `PTAH_UPDATE=1` writes `plan.sql`, `PTAH_CASE=name` runs one case.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! What the engine promises beside the cases, each against a real server.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! `sslmode` as libpq means it, against a server with a certificate of a private authority for another name.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! The command line as a person uses it, against a real server.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../../engine/tests/support/mod.rs"]
 mod support;

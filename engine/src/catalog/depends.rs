@@ -94,10 +94,8 @@ pub(super) async fn depends(session: &Session, reading: &Reading<'_>, grow: &mut
         })
         .collect();
     for (from, to, kind) in &rows {
-        if kind == "e" && to.0 == EXTENSION {
-            if let Some(id) = grow.ids.get(to).cloned() {
-                grow.ids.entry(*from).or_insert(id);
-            }
+        if let (true, Some(id)) = (kind == "e" && to.0 == EXTENSION, grow.ids.get(to).cloned()) {
+            grow.ids.entry(*from).or_insert(id);
         }
     }
     for row in session.query(q::DERIVED_TYPES, &[]).await? {
@@ -228,10 +226,10 @@ fn hide(reading: &Reading<'_>, grow: &mut Growing) -> Result<()> {
     }
     model.objects.retain(|id, _| !hidden.contains(id));
     for id in hidden {
-        if let Id::Column(table, column) = &id {
-            if let Some(order) = model.column_order.get_mut(table) {
-                order.retain(|c| c != column);
-            }
+        if let Id::Column(table, column) = &id
+            && let Some(order) = model.column_order.get_mut(table)
+        {
+            order.retain(|c| c != column);
         }
     }
     Ok(())

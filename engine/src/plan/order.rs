@@ -201,10 +201,10 @@ fn edges(
 ) -> BTreeSet<(Node, Node)> {
     let mut edges = BTreeSet::new();
     let mut edge = |before: Node, after: Node| {
-        if let (Some(before), Some(after)) = (carrier.get(&before), carrier.get(&after)) {
-            if before != after {
-                edges.insert((before.clone(), after.clone()));
-            }
+        if let (Some(before), Some(after)) = (carrier.get(&before), carrier.get(&after))
+            && before != after
+        {
+            edges.insert((before.clone(), after.clone()));
         }
     };
     // What needs something is gone, or has let go of it, before that is dropped or changed.

@@ -251,14 +251,12 @@ async fn run(
                 .statement(index + 1));
         }
     }
-    if atomic {
-        if let Err(error) = loader.finish("COMMIT").await {
-            return Err(Error::from_server(
-                Code::UnprovenPlan,
-                &format!("{what} cannot be committed"),
-                &error,
-            ));
-        }
+    if atomic && let Err(error) = loader.finish("COMMIT").await {
+        return Err(Error::from_server(
+            Code::UnprovenPlan,
+            &format!("{what} cannot be committed"),
+            &error,
+        ));
     }
     Ok(())
 }

@@ -33,14 +33,14 @@ impl Renderer<'_> {
         }
     }
 
-    fn old(&self, id: &Id) -> Result<&Object> {
+    fn observed(&self, id: &Id) -> Result<&Object> {
         self.from
             .objects
             .get(id)
             .ok_or_else(|| Error::internal("a plan drops what is not there"))
     }
 
-    fn new(&self, id: &Id) -> Result<&Object> {
+    fn declared(&self, id: &Id) -> Result<&Object> {
         self.to
             .objects
             .get(id)
@@ -64,7 +64,7 @@ impl Renderer<'_> {
         };
         let statement = |sql: String, text: &str| Draft::new(sql, gone(text)).lock(ACCESS_EXCLUSIVE);
         let drop = format!("DROP {}", ddl::reference(id, self.from));
-        Ok(vec![match (id, self.old(id)?) {
+        Ok(vec![match (id, self.observed(id)?) {
             (Id::Table(_), _) => statement(drop, "is removed with all its rows").destructive(),
             (Id::Column(table, name), Object::Column(column)) => {
                 let draft = statement(
@@ -168,7 +168,7 @@ impl Renderer<'_> {
         let on_new_table = id
             .table(self.to)
             .is_some_and(|t| self.changes.created.contains(&Id::Table(t.clone())));
-        Ok(vec![match (id, self.new(id)?) {
+        Ok(vec![match (id, self.declared(id)?) {
             (Id::Schema(name), _) => Draft::new(format!("CREATE SCHEMA {}", quote(name)), reason),
             (Id::Extension(name), Object::Extension { schema }) => Draft::new(
                 format!("CREATE EXTENSION {} WITH SCHEMA {}", quote(name), quote(schema)),
@@ -296,14 +296,14 @@ impl Renderer<'_> {
         let mut lines = Vec::new();
         let mut later = Vec::new();
         for part in order {
-            let Object::Column(column) = self.new(&Id::Column(name.clone(), part.clone()))? else {
+            let Object::Column(column) = self.declared(&Id::Column(name.clone(), part.clone()))? else {
                 continue;
             };
             lines.push(ddl::column(part, column, self.default(name, part, covers)));
             later.extend(self.settings(name, part, column));
         }
         for id in covers {
-            if let (Id::Constraint(_, part), Object::Constraint(constraint)) = (id, self.new(id)?) {
+            if let (Id::Constraint(_, part), Object::Constraint(constraint)) = (id, self.declared(id)?) {
                 lines.push(format!("CONSTRAINT {} {}", quote(part), constraint.definition));
             }
         }
@@ -388,7 +388,7 @@ impl Renderer<'_> {
         reason: String,
         on_new: bool,
     ) -> Result<Vec<Draft>> {
-        let Object::Constraint(constraint) = self.new(id)? else {
+        let Object::Constraint(constraint) = self.declared(id)? else {
             return Err(Error::internal("an object is of another kind than its identity"));
         };
         let add = format!(
@@ -437,7 +437,7 @@ impl Renderer<'_> {
 
     fn alter(&self, id: &Id) -> Result<Vec<Draft>> {
         let reason = format!("{} changes", id.describe());
-        Ok(vec![match (id, self.old(id)?, self.new(id)?) {
+        Ok(vec![match (id, self.observed(id)?, self.declared(id)?) {
             (Id::Enum(name), Object::Enum { labels: old }, Object::Enum { labels: new }) => {
                 if self.changes.retyped.contains(id) {
                     return Ok(self.retype(id, name, old, new));
@@ -583,15 +583,11 @@ impl Renderer<'_> {
                 draft
             });
         }
-        drafts.push(Draft::new(
+        let drop = Draft::new(
             format!("DROP TYPE {aside}"),
             format!("nothing uses the old enum {name} any more"),
-        ));
-        if removed {
-            if let Some(last) = drafts.pop() {
-                drafts.push(last.destructive());
-            }
-        }
+        );
+        drafts.push(if removed { drop.destructive() } else { drop });
         drafts
     }
 }

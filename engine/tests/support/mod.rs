@@ -2,7 +2,7 @@
 //!
 //! Promises: its data folder and port are its own, it runs as nobody when we are root, and it ends with the test
 //! process even when that is killed: a shell holds its process id and waits for our end of a pipe to close.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::io::Write as _;
 use std::os::unix::fs::{chown, symlink};
