@@ -17,6 +17,7 @@ use kube::runtime::watcher;
 use kube::{Api, Client, Config};
 use ptah_api::PtahSchema;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::controller::{self, Context, Installation};
@@ -44,11 +45,13 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let serving = serving::Serving::start(&arguments, &client, Arc::clone(&trust), &stop).await?;
     readiness.set();
 
+    let (lead, leading) = watch::channel(false);
+    tokio::spawn(serving.keep_certificate(client.clone(), leading, stop.clone()));
     let Some(leadership) = leader::elect(&arguments, &client, &stop).await? else {
         return Ok(());
     };
+    lead.send_replace(true);
     tracing::info!("leading");
-    let keep = tokio::spawn(serving.keep_certificate(client.clone(), stop.clone()));
     let controller = Controller::new(Api::<PtahSchema>::all(client.clone()), watcher::Config::default());
     let context = Arc::new(Context {
         leases: Leases::new(client.clone(), arguments.coordination_namespace()),
@@ -67,7 +70,6 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
             anyhow::bail!("leadership was lost");
         }
     }
-    keep.abort();
     leadership.resign().await;
     tracing::info!("stopped");
     Ok(())

@@ -49,8 +49,11 @@ pub struct ConfigMapSource {
     pub name: String,
     /// Which keys, and the path that each has as a file. Absent: every key, each as a file of that name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 256))]
-    #[x_kube(validation = ("self.all(a, self.exists_one(b, a.path == b.path))", "two items have the same path"))]
+    #[schemars(
+        length(min = 1, max = 256),
+        // Two items of one path are refused by the API server itself: the paths are the list's keys.
+        extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["path"])
+    )]
     pub items: Option<Vec<ConfigMapItem>>,
 }
 

@@ -10,6 +10,7 @@ use axum_server::Handle;
 use axum_server::tls_rustls::RustlsConfig;
 use jiff::Timestamp;
 use kube::Client;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::Arguments;
@@ -96,31 +97,44 @@ impl Serving {
         })
     }
 
-    /// The leader's part: rotates the certificate in time and keeps the webhook's trust equal to it.
-    pub(super) async fn keep_certificate(self, client: Client, stop: CancellationToken) {
+    /// Keeps the certificate. The leader rotates it in time and keeps the webhook's trust equal to it; every other
+    /// replica serves what the leader stored.
+    pub(super) async fn keep_certificate(self, client: Client, leading: watch::Receiver<bool>, stop: CancellationToken) {
+        let mut leading = leading;
         loop {
-            if let Err(error) = self.refresh(&client).await {
+            let leads = *leading.borrow_and_update();
+            let kept = if leads { self.rotate(&client).await } else { self.follow(&client).await };
+            if let Err(error) = kept {
                 tracing::warn!(error = %format!("{error:#}"), "the certificate could not be kept");
             }
             tokio::select! {
                 () = stop.cancelled() => return,
+                // Becoming the leader is a reason to look at once: the webhook may not be trusted yet.
+                Ok(()) = leading.changed() => {}
                 () = tokio::time::sleep(LOOK_EVERY) => {}
             }
         }
     }
 
-    async fn refresh(&self, client: &Client) -> anyhow::Result<()> {
-        let Arguments {
-            namespace,
-            serving_secret,
-            webhook_configuration,
-            ..
-        } = &self.arguments;
+    async fn rotate(&self, client: &Client) -> anyhow::Result<()> {
+        let Arguments { namespace, serving_secret, webhook_configuration, .. } = &self.arguments;
         let bundle =
             certificate::ensure(client, namespace, serving_secret, &self.names, Timestamp::now()).await?;
         certificate::patch_ca_bundle(client, webhook_configuration, &bundle.ca_pem).await?;
+        self.serve_with(&bundle)
+    }
+
+    async fn follow(&self, client: &Client) -> anyhow::Result<()> {
+        let Arguments { namespace, serving_secret, .. } = &self.arguments;
+        match certificate::read(client, namespace, serving_secret).await? {
+            Some(bundle) => self.serve_with(&bundle),
+            None => Ok(()),
+        }
+    }
+
+    fn serve_with(&self, bundle: &certificate::Bundle) -> anyhow::Result<()> {
         set(&self.trust, &bundle.ca_pem);
-        self.tls.reload_from_config(certificate::server_config(&bundle)?);
+        self.tls.reload_from_config(certificate::server_config(bundle)?);
         Ok(())
     }
 }

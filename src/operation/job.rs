@@ -214,3 +214,6 @@ pub fn is_ours(job: &Job, schema: &PtahSchema, operation: &ActiveOperation) -> b
         && job.annotations().get(names::ANNOTATION_INPUT_FINGERPRINT)
             == Some(&operation.input_fingerprint.to_string())
 }
+
+#[cfg(test)]
+mod tests;

@@ -112,6 +112,10 @@ fn bounds_are_refused_where_they_are_written() {
         (json!({"policy": {"apply": "Sometimes"}}), "spec.policy.apply"),
         (json!({"policy": {"protectedTables": ["a b"]}}), "protectedTables"),
         (json!({"desired": {}}), "exactly one source"),
+        (
+            json!({"desired": {"configMap": {"name": "sql", "items": [{"key": "a", "path": "x"}, {"key": "b", "path": "x"}]}}}),
+            "Duplicate value",
+        ),
         (json!({"target": {"engine": "PostgreSQL", "coordinationKey": "UPPER", "urlFrom": {"name": "a", "key": "b"}}}), "coordinationKey"),
     ] {
         let refused = world.schema(&spec).expect_err(&spec.to_string()).to_string();
