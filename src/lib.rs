@@ -8,6 +8,7 @@ pub mod controller;
 pub mod lifecycle;
 pub mod manager;
 pub mod operation;
+pub mod owner;
 pub mod plan;
 pub mod realm;
 pub mod source;

@@ -54,6 +54,7 @@ pub mod reasons {
     pub const PENDING: &str = "Pending";
     pub const PLAN_NO_LONGER_CURRENT: &str = "PlanNoLongerCurrent";
     pub const PLAN_READY: &str = "PlanReady";
+    pub const POD_ADMISSION_REFUSED: &str = "PodAdmissionRefused";
     pub const POLICY_BLOCKED: &str = "PolicyBlocked";
     pub const PRIVILEGE_CHANGES: &str = "PrivilegeChanges";
     pub const PROTECTED_TABLE: &str = "ProtectedTable";

@@ -83,7 +83,7 @@ pub struct PtahSchemaStatus {
     /// A proof owed after an Apply that may have changed the database.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_observation: Option<PendingObservation>,
-    /// Runs of one plan that failed in a row with nothing committed.
+    /// Runs in a row that did not lead to the desired state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_applies: Option<FailedApplies>,
     /// A Lease that is still to be given back.
@@ -401,13 +401,13 @@ pub struct PendingObservation {
     pub attempts: i32,
 }
 
-/// Runs of one plan that failed in a row with nothing committed: under `apply: Always` the next waits longer.
+/// Runs in a row that did not lead to the desired state: under `apply: Always` the next waits longer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FailedApplies {
-    /// The plan.
+    /// Content that they were made from: other content starts counting anew.
     #[schemars(with = "String")]
-    pub plan_fingerprint: Digest,
+    pub content_digest: Digest,
     /// How many runs.
     pub count: i32,
     /// No run of it before this.
@@ -476,9 +476,16 @@ pub struct ActiveOperation {
     /// Set just before the one permitted create; a missing Apply Job after it is an unknown outcome.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dispatch_started: bool,
-    /// Last start of a mutating run, and its end.
+    /// Last start of a mutating run; set with the dispatch mark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution_not_after: Option<Time>,
+    /// The database that an Apply was claimed for, which its proof reads, whatever `spec` says by then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<DatabaseTarget>,
+    /// The policy that its plan was made under.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "open_object")]
+    pub policy: Option<SchemaPolicy>,
     /// The realm.
     #[schemars(with = "String")]
     pub coordination_digest: Digest,

@@ -10,13 +10,12 @@ use ptah_api::{
     ImmutableObjectReference, PtahSchema, PtahSchemaApproval, PtahSchemaApprovalStatus, PtahSchemaStatus,
     names,
 };
-use ptah_contract::realm::Engine;
 use ptah_resolver::config_map::Content;
 use serde_json::json;
 
 use super::context::Context;
 use super::run::Error;
-use crate::lifecycle::step::{ApprovalMark, Effect, Step};
+use crate::lifecycle::step::{ApprovalMark, Effect, Notice, Step};
 use crate::operation::job;
 use crate::{plan, source, telemetry};
 
@@ -110,10 +109,11 @@ async fn create_job(context: &Context, schema: &PtahSchema, status: &PtahSchemaS
     let Some(operation) = &status.active_operation else {
         return Err(Error::Changed);
     };
-    let runner_image = match Engine::from_name(&schema.spec.target.engine) {
-        Some(Engine::MySql) => context.installation.runner_image_mysql.clone(),
-        _ => Some(context.installation.runner_image_postgresql.clone()),
-    };
+    let proven = status.pending_observation.as_ref().filter(|_| operation.proof);
+    let engine = proven.map_or(schema.spec.target.engine.as_str(), |pending| {
+        pending.target.engine.as_str()
+    });
+    let runner_image = context.components(engine).runner_image;
     let settings = job::Settings {
         runner_image: runner_image.ok_or(Error::Changed)?,
         controller_image: context.installation.controller_image.clone(),
@@ -123,6 +123,17 @@ async fn create_job(context: &Context, schema: &PtahSchema, status: &PtahSchemaS
     let api: Api<Job> = Api::namespaced(context.client.clone(), &schema.namespace().unwrap_or_default());
     match api.create(&PostParams::default(), &job).await {
         Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(()),
+        Err(kube::Error::Api(status)) if matches!(status.code, 400 | 403 | 422) => {
+            // Nobody reads the manager's log: the resource says that the cluster refuses its Jobs.
+            let note = format!("Job {:?} is refused: {}", operation.job_name, status.message);
+            let notice = Notice {
+                warning: true,
+                reason: "JobRefused",
+                note,
+            };
+            telemetry::emit(&context.client, schema, &notice).await?;
+            Err(kube::Error::Api(status).into())
+        }
         other => {
             other?;
             context.metrics.jobs_created.inc();

@@ -72,9 +72,16 @@ pub(super) async fn gather(context: &Context, schema: &PtahSchema) -> Result<Gat
     if let Some((realm, operation_id)) = holder {
         evidence.lease = context.leases.read(&realm, &uid, &operation_id).await?;
     }
-    if let Some(pending) = &status.pending_observation {
+    let applying = operation
+        .filter(|_| writing)
+        .map(|operation| operation.job_name.as_str());
+    let applied = status
+        .pending_observation
+        .as_ref()
+        .map(|pending| pending.apply_job_name.as_str());
+    if let Some(job) = applied.or(applying) {
         let namespace = schema.namespace().unwrap_or_default();
-        evidence.apply_pod_active = harvest::pod_active(client, &namespace, &pending.apply_job_name).await?;
+        evidence.apply_pod_active = harvest::pod_active(client, &namespace, job).await?;
     }
     evidence.plan = plan_evidence(context, schema, &evidence).await?;
     if status.plan.is_some() {

@@ -22,7 +22,11 @@ fn needs_approval(plan: &CurrentPlanStatus, apply: ApplyPolicy) -> bool {
 
 /// Judges a plan that was just published.
 pub(super) fn judge(mut pass: Pass<'_>, effective: &Effective) -> Step {
-    let Some(plan) = pass.status.plan.clone() else {
+    let Some(plan) = pass.status.plan.as_mut().map(|plan| {
+        // What was reserved before this plan was made anew is decided again from the approvals themselves.
+        plan.approval = None;
+        plan.clone()
+    }) else {
         return pass.finish(Requeue::OnChange);
     };
     pass.set(
@@ -164,8 +168,9 @@ pub(super) fn decide(pass: Pass<'_>, effective: &Effective, coordination: Digest
             };
         }
     }
-    if let Some(failed) = &pass.status.failed_applies
-        && failed.plan_fingerprint == plan.fingerprint
+    // A person's decision does not wait; a policy's does, after runs that led nowhere.
+    if plan.approval.is_none()
+        && let Some(failed) = &pass.status.failed_applies
         && failed.not_before.0 > pass.now
     {
         let wait = Duration::try_from(failed.not_before.0.duration_since(pass.now)).unwrap_or_default();
@@ -291,6 +296,7 @@ fn claim_apply(mut pass: Pass<'_>, effective: &Effective, coordination: Digest) 
     if !pass.has_finalizer() {
         pass.before.push(Effect::AddFinalizer);
     }
+    supersede_others(&mut pass);
     pass.status.active_operation = Some(operation);
     pass.status.last_attempt_time = Some(pass.time());
     pass.phase(Phase::Applying);
@@ -308,6 +314,28 @@ fn claim_apply(mut pass: Pass<'_>, effective: &Effective, coordination: Digest) 
         "the plan is being run",
     );
     pass.finish(Requeue::Now)
+}
+
+/// One decision runs a plan once: any other approval of it is marked before the run is claimed, so that it cannot
+/// run the same plan again later without anybody deciding anew.
+fn supersede_others(pass: &mut Pass<'_>) {
+    let schema = self_reference(pass);
+    let Some(plan) = pass.status.plan.clone() else {
+        return;
+    };
+    let reserved = plan.approval.as_ref().map(|approval| approval.uid.as_str());
+    for approval in &pass.evidence.approvals {
+        if Some(approval.reference.uid.as_str()) != reserved
+            && !approval.consumed
+            && approval.matches(&schema, &plan)
+        {
+            let approval = approval.reference.clone();
+            pass.before.push(Effect::MarkApproval {
+                approval,
+                mark: ApprovalMark::Superseded,
+            });
+        }
+    }
 }
 
 fn self_reference(pass: &Pass<'_>) -> ImmutableObjectReference {

@@ -121,8 +121,9 @@ impl NewClaim<'_> {
             proof,
             refresh,
             dispatch_started: false,
-            execution_not_after: (kind == OperationType::Apply)
-                .then(|| Time(after(self.now, self.effective.active_deadline))),
+            execution_not_after: None,
+            target: (kind == OperationType::Apply).then(|| self.schema.spec.target.clone()),
+            policy: (kind == OperationType::Apply).then(|| self.effective.policy.clone()),
             coordination_digest: self.coordination,
             lease_epoch: None,
             lease_duration_seconds: holds_lease.then(|| lease_seconds(self.effective.active_deadline)),

@@ -30,8 +30,9 @@ pub(super) fn run(mut pass: Pass<'_>, effective: &Effective, coordination: Diges
         }
         _ => {}
     }
-    if !answered && phase != Phase::Pending {
+    if !answered {
         pass.phase(Phase::Pending);
+        pass.status.failed_applies = None;
     }
     begin(pass, effective, coordination)
 }
@@ -66,6 +67,17 @@ pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Dig
     }
     if policy_moved(&pass, effective) {
         pass.retire_plan();
+    }
+    if moved || pass.status.observed_generation != Some(pass.schema.generation()) {
+        pass.superseded("another state is declared than the one that was proven");
+    }
+    if pass
+        .status
+        .failed_applies
+        .as_ref()
+        .is_some_and(|failed| failed.content_digest != source.content_digest)
+    {
+        pass.status.failed_applies = None;
     }
     pass.phase(Phase::Observing);
     let steady = refresh && !moved && steady(&pass, effective, &source);

@@ -9,7 +9,7 @@ use ptah_api::{ImmutableObjectReference, PendingLockRelease, Phase, PtahSchema, 
 use ptah_contract::digest::Digest;
 
 use super::claim;
-use super::evidence::{Evidence, LeaseEvidence};
+use super::evidence::{Evidence, JobEvidence, LeaseEvidence};
 use super::step::{ApprovalMark, Effect, Notice, Requeue, Step};
 
 /// A pass under way.
@@ -83,21 +83,57 @@ impl<'a> Pass<'a> {
 
     /// Ends a pass at rest: the generation is answered.
     pub fn rest(&mut self, kind: &str, status: &str, reason: &str, message: &str) {
-        self.set(kind, status, reason, message);
         self.clear(types::RECONCILING);
         self.clear(types::STALLED);
+        self.answer(kind, status, reason, message);
+    }
+
+    fn answer(&mut self, kind: &str, status: &str, reason: &str, message: &str) {
+        self.set(kind, status, reason, message);
         self.status.observed_generation = Some(self.schema.generation());
+    }
+
+    /// Lets the claim's Job go five minutes after its end. A Job that is not ours is left alone.
+    pub fn end_job(&mut self) {
+        let Some(operation) = &self.status.active_operation else {
+            return;
+        };
+        if matches!(
+            self.evidence.job,
+            JobEvidence::Running { .. } | JobEvidence::Finished { .. }
+        ) {
+            let effect = Effect::SetJobTtl {
+                name: operation.job_name.clone(),
+            };
+            if !self.before.contains(&effect) {
+                self.before.push(effect);
+            }
+        }
+    }
+
+    /// What was known of convergence is of another state than the one that is declared now.
+    pub fn superseded(&mut self, message: &str) {
+        self.set(types::IN_SYNC, "Unknown", reasons::DESIRED_STATE_CHANGED, message);
+        self.set(types::READY, "Unknown", reasons::OPERATION_IN_PROGRESS, message);
+        self.set(
+            types::RECONCILING,
+            "True",
+            reasons::OPERATION_IN_PROGRESS,
+            message,
+        );
     }
 
     /// The answer will not change until somebody changes an input.
     pub fn blocked(&mut self, reason: &str, message: &str) {
-        self.rest(types::READY, "False", reason, message);
+        self.clear(types::RECONCILING);
+        self.answer(types::READY, "False", reason, message);
         self.set(types::STALLED, "True", reason, message);
     }
 
     /// Something went wrong and will be tried again.
     pub fn failed(&mut self, reason: &str, message: &str) {
-        self.rest(types::READY, "False", reason, message);
+        self.clear(types::STALLED);
+        self.answer(types::READY, "False", reason, message);
         self.set(types::RECONCILING, "True", reason, "it will be tried again");
         self.set(types::RECONCILIATION_FAILED, "True", reason, message);
     }

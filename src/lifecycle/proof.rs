@@ -12,11 +12,12 @@ use ptah_api::{
     PendingObservation, Phase,
 };
 use ptah_contract::digest::Digest;
+use ptah_contract::failure::FailureClass;
 use ptah_contract::protocol::{Outcome, PlanReport, PlanResult, TargetReading};
 
 use super::claim::NewClaim;
 use super::cycle;
-use super::evidence::LeaseEvidence;
+use super::evidence::{LeaseEvidence, PlanEvidence};
 use super::pass::Pass;
 use super::settle;
 use super::step::{Effect, LeaseClaim, Requeue, Step};
@@ -116,27 +117,16 @@ pub(super) fn settled(
         return pass.finish(Requeue::Now);
     };
     if target.identity_digest != pending.plan.target_identity_digest {
-        pass.before.push(Effect::SetJobTtl {
-            name: operation.job_name.clone(),
-        });
+        pass.end_job();
         return settle::proof_failed(
             pass,
             effective,
+            FailureClass::Attention,
             "the Secret leads to another database than the one that the plan ran on; restore it until the run is proven",
         );
     }
-    let epoch = pass
-        .status
-        .execution_binding
-        .as_ref()
-        .map(|binding| binding.epoch.as_str());
-    let superseded = pending.apply_generation != pass.schema.generation()
-        || Some(pending.plan.execution_binding_id.as_str()) != epoch
-        || cycle::source_moved(&pass);
-    if superseded {
-        pass.before.push(Effect::SetJobTtl {
-            name: operation.job_name.clone(),
-        });
+    if superseded(&pass, &pending) {
+        pass.end_job();
         record_applied(&mut pass, &pending, plan.result);
         give_back(&mut pass);
         pass.status.active_operation = None;
@@ -157,11 +147,12 @@ pub(super) fn settled(
             reasons::SCOPED_CHANGES,
             "the run left a difference",
         );
+        if matches!(pass.evidence.plan, PlanEvidence::Stored { .. }) {
+            settle::count_failure(&mut pass, effective);
+        }
         return settle::publish(pass, effective, operation, outcome, &pending.policy);
     }
-    pass.before.push(Effect::SetJobTtl {
-        name: operation.job_name.clone(),
-    });
+    pass.end_job();
     record_applied(&mut pass, &pending, plan.result);
     give_back(&mut pass);
     pass.status.active_operation = None;
@@ -170,6 +161,18 @@ pub(super) fn settled(
         ApplyOutcome::OutcomeUnknown => reasons::CONVERGED_AFTER_UNKNOWN_OUTCOME,
     };
     settle::converged(pass, effective, &pending.policy, plan, target, reason)
+}
+
+/// Whether something else is declared than what the Apply was made from.
+pub(super) fn superseded(pass: &Pass<'_>, pending: &PendingObservation) -> bool {
+    let epoch = pass
+        .status
+        .execution_binding
+        .as_ref()
+        .map(|binding| binding.epoch.as_str());
+    pending.apply_generation != pass.schema.generation()
+        || Some(pending.plan.execution_binding_id.as_str()) != epoch
+        || cycle::source_moved(pass)
 }
 
 /// Credits the plan, where the run is known to have succeeded and the proof found nothing left.

@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use ptah_api::conditions::{reasons, types};
 use ptah_api::effective::{Effective, realm_of};
 use ptah_api::{ExecutionBindingStatus, OperationType, Phase, PtahSchema, names};
-use ptah_contract::digest::Digest;
 use ptah_contract::realm::Engine;
 
 use super::evidence::Evidence;
@@ -35,42 +34,43 @@ pub fn next(schema: &PtahSchema, evidence: &Evidence, now: Timestamp) -> Step {
         Ok(effective) => effective,
         Err(error) => return configuration_error(pass, &format!("{error}: {}", error.source)),
     };
-    let effective_status = effective.to_status();
-    let Some(engine) = Engine::from_name(&schema.spec.target.engine) else {
-        return idle_only(pass, &effective, |pass| {
-            unsupported_engine(pass, "no engine of that name exists")
-        });
-    };
-    let Some(coordination) = realm_of(schema) else {
-        return configuration_error(
-            pass,
-            "spec.target: name exactly one of coordinationKey and realmRef",
-        );
-    };
-    if evidence.components.runner_image.is_none() {
-        return idle_only(pass, &effective, |pass| {
-            unsupported_engine(
-                pass,
-                &format!("this installation has no runner for {}", engine.name()),
-            )
-        });
+    pass.status.effective = Some(effective.to_status());
+    if evidence.components.runner_image.is_some() {
+        bind_execution(&mut pass);
     }
-    bind_execution(&mut pass);
-    pass.status.effective = Some(effective_status);
-    if pass.status.active_operation.is_some() {
+    // What is in flight or owed is seen to its end first, whatever the spec says by now.
+    let realm = realm_of(schema);
+    if let Some(operation) = &pass.status.active_operation {
+        let coordination = realm.unwrap_or(operation.coordination_digest);
         return supervise::live_claim(pass, &effective, coordination);
     }
-    if pass.status.pending_observation.is_some() {
+    if let Some(pending) = &pass.status.pending_observation {
+        let coordination = realm.unwrap_or(pending.plan.coordination_digest);
         return proof::owed(pass, &effective, coordination);
     }
     if pass.has_finalizer() {
         pass.before.push(Effect::RemoveFinalizer);
     }
-    idle(pass, &effective, coordination)
+    idle(pass, &effective)
 }
 
 /// A resource with nothing in flight and nothing owed.
-pub(super) fn idle(mut pass: Pass<'_>, effective: &Effective, coordination: Digest) -> Step {
+pub(super) fn idle(mut pass: Pass<'_>, effective: &Effective) -> Step {
+    let Some(engine) = Engine::from_name(&pass.schema.spec.target.engine) else {
+        return unsupported_engine(pass, "no engine of that name exists");
+    };
+    let Some(coordination) = realm_of(pass.schema) else {
+        return configuration_error(
+            pass,
+            "spec.target: name exactly one of coordinationKey and realmRef",
+        );
+    };
+    if pass.evidence.components.runner_image.is_none() {
+        return unsupported_engine(
+            pass,
+            &format!("this installation has no runner for {}", engine.name()),
+        );
+    }
     if let Some(step) = refused_at_the_gate(&mut pass, effective) {
         return step;
     }
@@ -142,16 +142,6 @@ fn blocked_realm(mut pass: Pass<'_>, effective: &Effective, reason: &'static str
     pass.phase_from_pending(Phase::Blocked);
     pass.blocked(reason, message);
     pass.finish_at(wait)
-}
-
-/// Something that only matters once nothing is in flight: what runs is watched to its end first.
-fn idle_only(pass: Pass<'_>, effective: &Effective, refuse: impl FnOnce(Pass<'_>) -> Step) -> Step {
-    match realm_of(pass.schema) {
-        Some(coordination) if pass.status.active_operation.is_some() => {
-            supervise::live_claim(pass, effective, coordination)
-        }
-        _ => refuse(pass),
-    }
 }
 
 fn unsupported_engine(mut pass: Pass<'_>, why: &str) -> Step {
@@ -227,8 +217,9 @@ impl Pass<'_> {
             .any(|finalizer| finalizer == names::FINALIZER)
     }
 
-    /// Takes the claim away. A Lease that it may hold is owed from this very write on.
+    /// Takes the claim away. A Lease that it may hold is owed from this very write on, and its Job is let go.
     pub(super) fn drop_claim(&mut self) {
+        self.end_job();
         if let Some(operation) = self.status.active_operation.take()
             && let Some(lease) = claim::lease(&operation)
             && let Some(epoch) = lease.epoch.or_else(|| self.held_epoch())

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use ptah_api::conditions::{reasons, types};
 use ptah_api::effective::Effective;
 use ptah_api::{
@@ -9,6 +10,7 @@ use ptah_api::{
     PendingObservation, Phase, ProvenStatus, TargetStatus,
 };
 use ptah_contract::digest::Digest;
+use ptah_contract::failure::FailureClass;
 use ptah_contract::policy::SchemaPolicy;
 use ptah_contract::protocol::{
     ApplyReport, ObserveReport, Outcome, PlanReport, PlanResult, Step as OperationStep, StepFailure,
@@ -21,6 +23,9 @@ use super::pass::Pass;
 use super::publication::{self, Publication};
 use super::step::{Effect, Requeue, Step};
 use super::{approval, claim, cycle, proof, report};
+
+/// How often a proof that is owed is looked at; its Lease is kept meanwhile.
+const PROOF_POLL: Duration = Duration::from_secs(5);
 
 /// A complete, checked outcome of the live claim.
 pub(super) fn delivered(
@@ -53,9 +58,7 @@ pub(super) fn delivered(
                 .as_ref()
                 .is_none_or(|seen| seen.identity_digest != target.identity_digest)
             {
-                pass.before.push(Effect::SetJobTtl {
-                    name: operation.job_name.clone(),
-                });
+                pass.end_job();
                 pass.drop_claim();
                 pass.set(
                     types::PLAN_READY,
@@ -83,11 +86,9 @@ fn step_failed(
 ) -> Step {
     let message = report::sentence(&failed.failure);
     report::database_unreached(&mut pass, &failed.failure);
-    pass.before.push(Effect::SetJobTtl {
-        name: operation.job_name.clone(),
-    });
+    pass.end_job();
     if operation.proof {
-        return proof_failed(pass, effective, &message);
+        return proof_failed(pass, effective, failed.failure.class, &message);
     }
     if operation.kind == OperationType::Apply {
         // The runner reports a failure without a run only when it sent no statement.
@@ -131,9 +132,7 @@ fn observed(
     reading: &ObserveReport,
     target: &TargetReading,
 ) -> Step {
-    pass.before.push(Effect::SetJobTtl {
-        name: operation.job_name.clone(),
-    });
+    pass.end_job();
     pass.set(
         types::DATABASE_REACHABLE,
         "True",
@@ -246,9 +245,7 @@ fn planned(
     target: &TargetReading,
 ) -> Step {
     if plan.result == PlanResult::NoChanges {
-        pass.before.push(Effect::SetJobTtl {
-            name: operation.job_name.clone(),
-        });
+        pass.end_job();
         pass.drop_claim();
         pass.retire_plan();
         return converged(
@@ -288,12 +285,10 @@ pub(super) fn publish(
         Ok(Some(publication)) => publication,
         Ok(None) => return pass.finish(Requeue::OnChange),
         Err(error) => {
-            pass.before.push(Effect::SetJobTtl {
-                name: operation.job_name.clone(),
-            });
+            pass.end_job();
             let message = error.to_string();
             if operation.proof {
-                return proof_failed(pass, effective, &message);
+                return proof_failed(pass, effective, FailureClass::Attention, &message);
             }
             return report::step_failed(
                 pass,
@@ -310,9 +305,7 @@ pub(super) fn publish(
             fingerprint,
             created_at,
         } if fingerprint == publication.fingerprint => {
-            pass.before.push(Effect::SetJobTtl {
-                name: operation.job_name.clone(),
-            });
+            pass.end_job();
             name_plan(&mut pass, &publication, uid, created_at);
             if operation.proof {
                 proof::give_back(&mut pass);
@@ -326,11 +319,9 @@ pub(super) fn publish(
             let message = format!(
                 "{message}; it is neither overwritten nor deleted: remove it, and the plan is stored anew"
             );
-            pass.before.push(Effect::SetJobTtl {
-                name: operation.job_name.clone(),
-            });
+            pass.end_job();
             if operation.proof {
-                return proof_failed(pass, effective, &message);
+                return proof_failed(pass, effective, FailureClass::Attention, &message);
             }
             report::step_failed(
                 pass,
@@ -370,7 +361,7 @@ fn name_plan(pass: &mut Pass<'_>, publication: &Publication, uid: String, create
                 .div_ceil(ptah_contract::plan_chunks::CHUNK_BYTES),
         )
         .unwrap_or(i32::MAX),
-        created_at: k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(created_at),
+        created_at: Time(created_at),
         approval: None,
     };
     let same = pass
@@ -496,9 +487,7 @@ fn applied(pass: Pass<'_>, effective: &Effective, operation: &ActiveOperation, r
         }
         ApplyReport::NothingCommitted { failure } => {
             let mut pass = pass;
-            pass.before.push(Effect::SetJobTtl {
-                name: operation.job_name.clone(),
-            });
+            pass.end_job();
             let message = report::sentence(failure);
             apply_failed(pass, effective, &message)
         }
@@ -514,24 +503,7 @@ fn applied(pass: Pass<'_>, effective: &Effective, operation: &ActiveOperation, r
 
 /// Known: nothing was committed. The approval stays spent, and the plan is made anew.
 fn apply_failed(mut pass: Pass<'_>, effective: &Effective, message: &str) -> Step {
-    if let Some(plan) = pass.status.plan.clone() {
-        let count = pass
-            .status
-            .failed_applies
-            .as_ref()
-            .filter(|failed| failed.plan_fingerprint == plan.fingerprint)
-            .map_or(1, |failed| failed.count.saturating_add(1));
-        let doubled = effective
-            .failure_retry_interval
-            .duration()
-            .saturating_mul(1 << count.clamp(0, 16));
-        let wait = doubled.min(effective.interval.duration());
-        pass.status.failed_applies = Some(FailedApplies {
-            plan_fingerprint: plan.fingerprint,
-            count,
-            not_before: k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(claim::after(pass.now, wait)),
-        });
-    }
+    count_failure(&mut pass, effective);
     let spent = pass
         .status
         .plan
@@ -551,6 +523,29 @@ fn apply_failed(mut pass: Pass<'_>, effective: &Effective, message: &str) -> Ste
         reasons::OPERATION_FAILED,
         &message,
     )
+}
+
+/// Counts a run that did not lead to the desired state: under `apply: Always` the next one waits twice as long.
+pub(super) fn count_failure(pass: &mut Pass<'_>, effective: &Effective) {
+    let Some(content) = pass.status.source.as_ref().map(|source| source.content_digest) else {
+        return;
+    };
+    let before = pass
+        .status
+        .failed_applies
+        .as_ref()
+        .filter(|failed| failed.content_digest == content);
+    let count = before.map_or(1, |failed| failed.count.saturating_add(1));
+    let doubled = effective
+        .failure_retry_interval
+        .duration()
+        .saturating_mul(1 << count.clamp(0, 16));
+    let wait = doubled.min(effective.interval.duration());
+    pass.status.failed_applies = Some(FailedApplies {
+        content_digest: content,
+        count,
+        not_before: Time(claim::after(pass.now, wait)),
+    });
 }
 
 /// Nobody can say what ran. It is never run again: the database is asked.
@@ -580,13 +575,8 @@ fn owe_proof(
     reason: &'static str,
     message: &str,
 ) -> Step {
-    pass.before.push(Effect::SetJobTtl {
-        name: operation.job_name.clone(),
-    });
+    pass.end_job();
     pass.status.active_operation = None;
-    let effective = Effective::of(pass.schema)
-        .map(|effective| effective.policy)
-        .unwrap_or_default();
     let (Some(plan), Some(source)) = (pass.status.plan.take(), pass.status.source.clone()) else {
         // A claim of an Apply is made from both; without them there is nothing to prove against.
         return pass.finish(Requeue::OnChange);
@@ -599,8 +589,12 @@ fn owe_proof(
         observe_after: None,
         plan,
         source,
-        target: pass.schema.spec.target.clone(),
-        policy: effective,
+        // What the run was claimed for: an edit during the run is none of the proof's business.
+        target: operation
+            .target
+            .clone()
+            .unwrap_or_else(|| pass.schema.spec.target.clone()),
+        policy: operation.policy.clone().unwrap_or_default(),
         lease_epoch: operation.lease_epoch.clone().unwrap_or_default(),
         lease_duration_seconds: operation.lease_duration_seconds.unwrap_or(5),
         attempts: 0,
@@ -627,24 +621,49 @@ fn owe_proof(
     pass.finish(Requeue::Now)
 }
 
-/// A proof could not be made; it is tried again soon, under the same Lease.
-pub(super) fn proof_failed(mut pass: Pass<'_>, effective: &Effective, message: &str) -> Step {
+/// A proof could not be made. It is tried again, soon where it may pass by itself, less and less often where it may
+/// not; an edit ends it, and the ordinary reading that follows says what the run left behind.
+pub(super) fn proof_failed(
+    mut pass: Pass<'_>,
+    effective: &Effective,
+    class: FailureClass,
+    message: &str,
+) -> Step {
     pass.status.active_operation = None;
-    if let Some(pending) = &mut pass.status.pending_observation {
-        pending.attempts = pending.attempts.saturating_add(1);
-        let wait = effective
-            .failure_retry_interval
-            .duration()
-            .min(Duration::from_secs(5));
-        pending.observe_after = Some(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(
-            claim::after(pass.now, wait),
-        ));
+    let Some(mut pending) = pass.status.pending_observation.clone() else {
+        return pass.finish(Requeue::Now);
+    };
+    let lasting = class != FailureClass::Transient;
+    if lasting && proof::superseded(&pass, &pending) {
+        proof::give_back(&mut pass);
+        pass.phase(Phase::Pending);
+        pass.superseded(
+            "the run could not be proven, and another state was declared; everything is read again",
+        );
+        return pass.finish(Requeue::Now);
     }
+    if pending.attempts == 0 {
+        pass.emit(
+            true,
+            reasons::OPERATION_FAILED,
+            format!("the result of the run could not be proven yet: {message}"),
+        );
+    }
+    pending.attempts = pending.attempts.saturating_add(1);
+    let soon = effective.failure_retry_interval.duration().min(PROOF_POLL);
+    let wait = if lasting {
+        soon.saturating_mul(1 << pending.attempts.clamp(0, 16))
+            .min(effective.interval.duration())
+    } else {
+        soon
+    };
+    pending.observe_after = Some(Time(claim::after(pass.now, wait)));
+    pass.status.pending_observation = Some(pending);
     pass.set(
         types::RECONCILIATION_FAILED,
         "True",
         reasons::OPERATION_FAILED,
         &format!("the result of the run could not be proven yet: {message}"),
     );
-    pass.finish(Requeue::After(Duration::from_secs(5)))
+    pass.finish(Requeue::After(PROOF_POLL))
 }

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use ptah_api::conditions::{reasons, types};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use ptah_api::conditions::{self, reasons, types};
 use ptah_api::effective::Effective;
 use ptah_api::{ActiveOperation, ImmutableObjectReference, OperationType, Phase};
 use ptah_contract::digest::Digest;
+use ptah_contract::failure::FailureClass;
 use ptah_contract::protocol::Step as OperationStep;
 
-use super::evidence::{JobEvidence, LeaseEvidence, ResultEvidence};
+use super::evidence::{JobEvidence, LeaseEvidence, ResultEvidence, SourceEvidence};
 use super::pass::Pass;
 use super::step::{ApprovalMark, Effect, Requeue, Step};
 use super::{claim, cycle, report, schema, settle};
@@ -23,7 +25,7 @@ const RENEW_POLL: Duration = Duration::from_secs(15);
 /// What to do about `status.activeOperation`.
 pub(super) fn live_claim(pass: Pass<'_>, effective: &Effective, coordination: Digest) -> Step {
     let Some(operation) = pass.status.active_operation.clone() else {
-        return schema::idle(pass, effective, coordination);
+        return schema::idle(pass, effective);
     };
     if operation.kind == OperationType::Apply && operation.dispatch_started {
         return running(pass, effective, coordination, &operation);
@@ -34,7 +36,7 @@ pub(super) fn live_claim(pass: Pass<'_>, effective: &Effective, coordination: Di
     if operation.kind == OperationType::Observe || operation.dispatch_started {
         return running(pass, effective, coordination, &operation);
     }
-    dispatch(pass, &operation)
+    dispatch(pass, effective, &operation)
 }
 
 type Decision<'a> = Box<dyn FnOnce(Pass<'_>) -> Step + 'a>;
@@ -52,7 +54,10 @@ fn withdrawn<'a>(
     }
     let current =
         claim::input_fingerprint(pass.schema, &pass.status, effective, coordination, operation.kind);
-    let moved = current != operation.input_fingerprint || cycle::source_moved(pass);
+    // A run must know its source to the last moment; a reading may end without it.
+    let unknown = operation.kind == OperationType::Apply
+        && !matches!(pass.evidence.source, SourceEvidence::Resolved(_));
+    let moved = current != operation.input_fingerprint || cycle::source_moved(pass) || unknown;
     let suspended = pass.schema.is_suspended();
     let revoked = operation.kind == OperationType::Apply && !super::approval::still_approved(pass);
     if !(moved || suspended || revoked) {
@@ -72,18 +77,18 @@ fn withdrawn<'a>(
             }
         }
         pass.phase(Phase::Pending);
-        schema::idle(pass, effective, coordination)
+        schema::idle(pass, effective)
     }))
 }
 
 /// A claim that holds a Lease and has not been dispatched: take the Lease, write its epoch down with the dispatch
 /// mark, and only then create the Job.
-fn dispatch(mut pass: Pass<'_>, operation: &ActiveOperation) -> Step {
+fn dispatch(mut pass: Pass<'_>, effective: &Effective, operation: &ActiveOperation) -> Step {
     if !pass.has_finalizer() {
         pass.before.push(Effect::AddFinalizer);
     }
     if operation.proof {
-        return mark(pass, None);
+        return mark(pass, effective, None);
     }
     match pass.evidence.lease.clone() {
         LeaseEvidence::Ours { epoch, .. } => {
@@ -99,7 +104,7 @@ fn dispatch(mut pass: Pass<'_>, operation: &ActiveOperation) -> Step {
                     mark: ApprovalMark::Consumed,
                 });
             }
-            mark(pass, Some(epoch))
+            mark(pass, effective, Some(epoch))
         }
         LeaseEvidence::Available => {
             if let Some(lease) = claim::lease(operation) {
@@ -112,10 +117,12 @@ fn dispatch(mut pass: Pass<'_>, operation: &ActiveOperation) -> Step {
     }
 }
 
-fn mark(mut pass: Pass<'_>, epoch: Option<String>) -> Step {
+fn mark(mut pass: Pass<'_>, effective: &Effective, epoch: Option<String>) -> Step {
+    let last_start = Time(claim::after(pass.now, effective.active_deadline));
     if let Some(operation) = &mut pass.status.active_operation {
         operation.lease_epoch = epoch;
         operation.dispatch_started = true;
+        operation.execution_not_after = (operation.kind == OperationType::Apply).then_some(last_start);
     }
     pass.after.push(Effect::CreateJob);
     pass.finish(Requeue::After(RENEW_POLL))
@@ -167,9 +174,7 @@ fn running(
             if apply {
                 settle::apply_unknown(pass, operation, &why)
             } else {
-                pass.before.push(Effect::SetJobTtl {
-                    name: operation.job_name.clone(),
-                });
+                pass.end_job();
                 failed(pass, effective, operation, &why)
             }
         }
@@ -180,7 +185,9 @@ fn undelivered_because(result: &ResultEvidence, message: Option<&str>, deadline:
     let why = match result {
         ResultEvidence::Unreadable(reason) => format!("the Pod's result was refused: {reason}"),
         _ if deadline => {
-            "the Job was ended by its deadline; raise spec.execution.activeDeadlineSeconds".to_owned()
+            "the Job was ended by its deadline; if its Pod never started, check that the Secret and key of spec.target \
+                        exist, else raise spec.execution.activeDeadlineSeconds"
+            .to_owned()
         }
         _ => "the Pod ended without a result".to_owned(),
     };
@@ -193,7 +200,7 @@ fn undelivered_because(result: &ResultEvidence, message: Option<&str>, deadline:
 /// A read-only attempt failed without a result.
 fn failed(pass: Pass<'_>, effective: &Effective, operation: &ActiveOperation, message: &str) -> Step {
     if operation.proof {
-        return settle::proof_failed(pass, effective, message);
+        return settle::proof_failed(pass, effective, FailureClass::Transient, message);
     }
     let step = match operation.kind {
         OperationType::Observe => OperationStep::Observe,
@@ -205,11 +212,22 @@ fn failed(pass: Pass<'_>, effective: &Effective, operation: &ActiveOperation, me
 
 /// The Job runs: keep its Lease, and say what keeps its Pod from running.
 fn waiting(mut pass: Pass<'_>, operation: &ActiveOperation, trouble: Option<String>) -> Step {
-    if let Some(trouble) = trouble {
-        let generation_answered = pass.status.observed_generation == Some(pass.schema.generation());
-        if !generation_answered || operation.kind == OperationType::Apply {
-            pass.set(types::READY, "False", "PodAdmissionRefused", &trouble);
+    let refused = conditions::find(&pass.status.conditions, types::READY)
+        .is_some_and(|ready| ready.reason == reasons::POD_ADMISSION_REFUSED);
+    let unanswered = pass.status.observed_generation != Some(pass.schema.generation());
+    match trouble {
+        Some(trouble) if unanswered || operation.kind == OperationType::Apply => {
+            pass.set(types::READY, "False", reasons::POD_ADMISSION_REFUSED, &trouble);
         }
+        None if refused => {
+            pass.set(
+                types::READY,
+                "Unknown",
+                reasons::OPERATION_IN_PROGRESS,
+                "the Pod runs",
+            );
+        }
+        _ => {}
     }
     let mut poll = POLL;
     if let Some(lease) = held_lease(&pass, operation) {
@@ -269,11 +287,9 @@ fn discarded(
     if operation.kind == OperationType::Apply {
         return settle::apply_unknown(pass, operation, why);
     }
-    pass.before.push(Effect::SetJobTtl {
-        name: operation.job_name.clone(),
-    });
+    pass.end_job();
     if operation.proof {
-        return settle::proof_failed(pass, effective, why);
+        return settle::proof_failed(pass, effective, FailureClass::Transient, why);
     }
     pass.drop_claim();
     pass.set(types::PLAN_READY, "Unknown", reasons::LEASE_CONTINUITY_LOST, why);
@@ -284,7 +300,8 @@ fn discarded(
 pub(super) fn deletion(mut pass: Pass<'_>) -> Step {
     if let Some(operation) = pass.status.active_operation.clone() {
         let running = matches!(pass.evidence.job, JobEvidence::Running { .. });
-        if operation.kind == OperationType::Apply && operation.dispatch_started && running {
+        let alive = running || pass.evidence.apply_pod_active;
+        if operation.kind == OperationType::Apply && operation.dispatch_started && alive {
             return waiting(pass, &operation, None);
         }
         pass.drop_claim();

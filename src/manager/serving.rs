@@ -99,11 +99,20 @@ impl Serving {
 
     /// Keeps the certificate. The leader rotates it in time and keeps the webhook's trust equal to it; every other
     /// replica serves what the leader stored.
-    pub(super) async fn keep_certificate(self, client: Client, leading: watch::Receiver<bool>, stop: CancellationToken) {
+    pub(super) async fn keep_certificate(
+        self,
+        client: Client,
+        leading: watch::Receiver<bool>,
+        stop: CancellationToken,
+    ) {
         let mut leading = leading;
         loop {
             let leads = *leading.borrow_and_update();
-            let kept = if leads { self.rotate(&client).await } else { self.follow(&client).await };
+            let kept = if leads {
+                self.rotate(&client).await
+            } else {
+                self.follow(&client).await
+            };
             if let Err(error) = kept {
                 tracing::warn!(error = %format!("{error:#}"), "the certificate could not be kept");
             }
@@ -117,7 +126,12 @@ impl Serving {
     }
 
     async fn rotate(&self, client: &Client) -> anyhow::Result<()> {
-        let Arguments { namespace, serving_secret, webhook_configuration, .. } = &self.arguments;
+        let Arguments {
+            namespace,
+            serving_secret,
+            webhook_configuration,
+            ..
+        } = &self.arguments;
         let bundle =
             certificate::ensure(client, namespace, serving_secret, &self.names, Timestamp::now()).await?;
         certificate::patch_ca_bundle(client, webhook_configuration, &bundle.ca_pem).await?;
@@ -125,7 +139,11 @@ impl Serving {
     }
 
     async fn follow(&self, client: &Client) -> anyhow::Result<()> {
-        let Arguments { namespace, serving_secret, .. } = &self.arguments;
+        let Arguments {
+            namespace,
+            serving_secret,
+            ..
+        } = &self.arguments;
         match certificate::read(client, namespace, serving_secret).await? {
             Some(bundle) => self.serve_with(&bundle),
             None => Ok(()),

@@ -1,5 +1,6 @@
 //! What became of a claim's Job, read uncached.
 
+use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 use kube::api::ListParams;
@@ -110,16 +111,30 @@ fn trouble_of(pod: &Pod) -> Option<String> {
             )
         })
     });
-    waiting.or_else(|| {
-        let conditions = pod.status.as_ref()?.conditions.as_ref()?;
-        let scheduled = conditions
-            .iter()
-            .find(|condition| condition.type_ == "PodScheduled")?;
-        (scheduled.status == "False").then(|| {
-            format!(
-                "the Pod cannot be scheduled: {}",
-                scheduled.message.as_deref().unwrap_or("")
-            )
-        })
+    waiting.or_else(|| unscheduled(pod)).or_else(|| unmounted(pod))
+}
+
+fn unscheduled(pod: &Pod) -> Option<String> {
+    let conditions = pod.status.as_ref()?.conditions.as_ref()?;
+    let scheduled = conditions
+        .iter()
+        .find(|condition| condition.type_ == "PodScheduled")?;
+    let message = scheduled.message.as_deref().unwrap_or("");
+    (scheduled.status == "False").then(|| format!("the Pod cannot be scheduled: {message}"))
+}
+
+/// A Pod none of whose containers has started a minute after it was scheduled waits for a volume, most likely for a
+/// Secret that does not exist: the kubelet says so in Events alone.
+fn unmounted(pod: &Pod) -> Option<String> {
+    let started = pod.status.as_ref()?.start_time.as_ref()?;
+    let late = Timestamp::now().duration_since(started.0) > SignedDuration::from_secs(60);
+    let none = statuses(pod).all(|container| {
+        container
+            .state
+            .as_ref()
+            .is_some_and(|state| state.waiting.is_some())
+    });
+    (late && none).then(|| {
+        "the Pod's containers do not start: check that the Secret and the key that spec.target names exist".to_owned()
     })
 }

@@ -13,11 +13,12 @@ use std::collections::BTreeMap;
 use k8s_openapi::api::batch::v1::{Job, JobSpec};
 use k8s_openapi::api::core::v1::{Container, PodSpec, PodTemplateSpec, Volume};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::{Resource as _, ResourceExt as _};
+use kube::ResourceExt as _;
 use ptah_api::{ActiveOperation, OperationType, PtahSchema, PtahSchemaStatus, names};
 use ptah_contract::protocol::ResultDelivery;
 
 use crate::lifecycle::claim;
+use crate::owner::controller_reference;
 
 pub use request::{Error, identity};
 
@@ -79,7 +80,7 @@ pub fn build(
         metadata: ObjectMeta {
             name: Some(operation.job_name.clone()),
             namespace: schema.namespace(),
-            owner_references: schema.controller_owner_ref(&()).map(|owner| vec![owner]),
+            owner_references: controller_reference(schema),
             ..metadata.clone()
         },
         spec: Some(JobSpec {

@@ -7,7 +7,7 @@ use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::api::{Patch, PatchParams, PostParams};
-use kube::{Api, Client, Resource as _, ResourceExt as _};
+use kube::{Api, Client, ResourceExt as _};
 use ptah_api::conditions::{self, reasons, types};
 use ptah_api::{
     ImmutableObjectReference, PlanChunk, PtahSchema, PtahSchemaPlan, PtahSchemaPlanSpec,
@@ -19,6 +19,7 @@ use ptah_contract::plan_chunks::{self, CHUNK_KEY};
 use super::load::load;
 use crate::lifecycle::evidence::PlanEvidence;
 use crate::lifecycle::publication::Publication;
+use crate::owner::controller_reference;
 
 /// Why a plan could not be stored.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +30,9 @@ pub enum Error {
     /// The document cannot be cut.
     #[error("the plan could not be stored")]
     Chunks(#[from] plan_chunks::Error),
+    /// The name is taken by a plan of other content.
+    #[error("PtahSchemaPlan {0:?} is there already and binds something else; it is left alone: delete it")]
+    Taken(String),
 }
 
 /// Stores the plan, or completes one that was begun.
@@ -46,7 +50,7 @@ pub async fn publish(client: &Client, schema: &PtahSchema, publication: &Publica
         Err(error) => return Err(error.into()),
     };
     if !same(&plan, &wanted) {
-        return Ok(());
+        return Err(Error::Taken(publication.name.clone()));
     }
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
     for (index, piece) in pieces.iter().enumerate() {
@@ -127,7 +131,7 @@ fn object(schema: &PtahSchema, publication: &Publication, pieces: &[&[u8]]) -> P
     );
     plan.metadata.namespace = schema.namespace();
     plan.metadata.labels = Some(labels(schema, &publication.name));
-    plan.metadata.owner_references = schema.controller_owner_ref(&()).map(|owner| vec![owner]);
+    plan.metadata.owner_references = controller_reference(schema);
     plan
 }
 
@@ -137,7 +141,7 @@ fn chunk(schema: &PtahSchema, plan: &PtahSchemaPlan, index: usize, piece: &[u8])
             name: Some(names::chunk_name(&plan.name_any(), index)),
             namespace: plan.namespace(),
             labels: Some(labels(schema, &plan.name_any())),
-            owner_references: plan.controller_owner_ref(&()).map(|owner| vec![owner]),
+            owner_references: controller_reference(plan),
             ..ObjectMeta::default()
         },
         immutable: Some(true),

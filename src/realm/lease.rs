@@ -79,13 +79,14 @@ impl Leases {
             .lease_duration_seconds
             .and_then(|seconds| u64::try_from(seconds).ok());
         if held_by == holder {
+            // A renewal in the future means a clock that was set back: renewing is the safe answer.
             let due = spec
                 .renew_time
                 .as_ref()
                 .zip(duration)
                 .is_none_or(|(renewed, duration)| {
-                    Timestamp::now().duration_since(renewed.0).as_secs() * 3
-                        >= i64::try_from(duration).unwrap_or(i64::MAX)
+                    let age = Timestamp::now().duration_since(renewed.0).as_secs();
+                    age < 0 || age * 3 >= i64::try_from(duration).unwrap_or(i64::MAX)
                 });
             return LeaseEvidence::Ours { epoch, due };
         }

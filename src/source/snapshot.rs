@@ -9,13 +9,14 @@ use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{DeleteParams, ListParams, PostParams, Preconditions};
-use kube::{Api, Client, Resource as _, ResourceExt as _};
+use kube::{Api, Client, ResourceExt as _};
 use ptah_api::{PtahSchema, PtahSchemaStatus, names};
 use ptah_contract::digest::Digest;
 use ptah_contract::protocol::paths;
 use ptah_resolver::config_map::Content;
 
 use super::config_map::data_of;
+use crate::owner::controller_reference;
 
 /// What stands under a snapshot's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +73,7 @@ pub async fn ensure(client: &Client, schema: &PtahSchema, content: &Content) -> 
                 ]
                 .into(),
             ),
-            owner_references: schema.controller_owner_ref(&()).map(|owner| vec![owner]),
+            owner_references: controller_reference(schema),
             ..ObjectMeta::default()
         },
         immutable: Some(true),

@@ -61,6 +61,11 @@ impl Delivery {
         })
     }
 
+    /// Asks for leave to begin. Nothing is open yet, so a manager that is away for minutes costs nothing but them.
+    pub(super) async fn begin(&self) -> Result<(), Failure> {
+        self.offer(Method::HEAD, None, self.left() / 2).await
+    }
+
     /// Asks whether the claim is the live one. Nothing is sent to a database unless it is.
     pub(super) async fn preflight(&self) -> Result<(), Failure> {
         self.offer(Method::HEAD, None, PREFLIGHT_FOR.min(self.left()))

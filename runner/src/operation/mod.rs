@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use ptah_contract::failure::{Failure, FailureClass};
-use ptah_contract::protocol::{Operation, Outcome, Request, paths};
+use ptah_contract::protocol::{ApplyReport, Operation, Outcome, Request, paths};
 use ptah_engine::{Deadline, Target};
 use tokio_util::sync::CancellationToken;
 
@@ -83,13 +83,20 @@ async fn main(request: Request, stop: CancellationToken) -> Result<(), Failure> 
     let deadline = Deadline::after(limit).or(stop);
     let delivery = Delivery::new(&request, limit)?;
     // Before anything else: nothing is read for a claim that is not live.
-    delivery.preflight().await?;
+    delivery.begin().await?;
     let outcome = perform(&request, &delivery, &deadline).await;
     delivery.upload(&outcome).await?;
-    match &outcome.failure {
-        Some(failed) => Err(failed.failure.clone()),
-        None => Ok(()),
-    }
+    // The exit status and the message say how it went to whoever looks at the Pod; they decide nothing.
+    let failed = outcome
+        .failure
+        .map(|failed| failed.failure)
+        .or(match outcome.apply {
+            Some(ApplyReport::NothingCommitted { failure } | ApplyReport::Uncertain { failure, .. }) => {
+                Some(failure)
+            }
+            Some(ApplyReport::Applied { .. }) | None => None,
+        });
+    failed.map_or(Ok(()), Err)
 }
 
 async fn perform(request: &Request, delivery: &Delivery, deadline: &Deadline) -> Outcome {

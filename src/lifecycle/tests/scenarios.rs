@@ -312,19 +312,14 @@ fn an_edit_during_an_apply_is_answered_after_the_proof() {
 fn a_proof_that_finds_a_difference_publishes_its_own_plan() {
     for (apply, phase) in [("OnApproval", Phase::AwaitingApproval), ("Always", Phase::InSync)] {
         let mut world = World::new(json!({"policy": {"apply": apply}}));
-        world.settle();
-        if apply == "OnApproval" {
-            world.approve();
-        }
-        let mut world = World::new(json!({"policy": {"apply": apply}}));
-        world.settle();
-        world.edit_source("two");
         if apply == "OnApproval" {
             world.settle();
             world.approve();
         }
         world.until(Phase::VerifyingConvergence);
         world.database = Digest::of(b"changed under the proof");
+        world.settle();
+        world.advance(61);
         world.settle();
         assert_eq!(world.phase(), phase);
     }
@@ -388,6 +383,15 @@ fn an_uncertain_apply_is_never_repeated_and_the_database_settles_it() {
             world.database = Digest::of(b"one");
         }
         world.settle();
+        if !finished {
+            assert_eq!(
+                (world.phase(), world.ran.len()),
+                (Phase::ReadyToApply, 1),
+                "the next run waits"
+            );
+            world.advance(61);
+            world.settle();
+        }
         assert_eq!(world.phase(), Phase::InSync);
         let (reason, runs) = if finished {
             ("ConvergedAfterUnknownOutcome", 1)
@@ -739,4 +743,138 @@ fn promise_p020_every_arrow_of_the_diagram_is_taken_by_some_scenario() {
         .filter(|arrow| !taken.contains(*arrow))
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn a_proof_reads_the_database_and_the_policy_that_the_run_was_claimed_for() {
+    let mut world = World::new(json!({"policy": {"apply": "Always"}}));
+    world.until(Phase::Applying);
+    while !world
+        .status()
+        .active_operation
+        .is_some_and(|operation| operation.dispatch_started)
+    {
+        world.pass();
+    }
+    world.edit_spec(json!({
+        "target": {"engine": "PostgreSQL", "coordinationKey": "k", "urlFrom": {"name": "another", "key": "url"}},
+        "policy": {"apply": "Always", "protectedTables": ["x"]},
+    }));
+    world.run_jobs();
+    world.pass();
+    let pending = world.status().pending_observation.unwrap();
+    assert_eq!(pending.target.url_from.unwrap().name, "db");
+    assert_eq!(pending.policy.protected_tables, Vec::<String>::new());
+    world.settle();
+    assert_eq!((world.phase(), world.ran.len()), (Phase::InSync, 1));
+}
+
+#[test]
+fn a_proof_that_fails_for_a_lasting_reason_is_tried_less_and_less_and_ended_by_an_edit() {
+    let mut world = World::new(json!({"policy": {"apply": "Always"}}));
+    world.until(Phase::VerifyingConvergence);
+    let jobs = world.created.len();
+    for _ in 0..120 {
+        world.fail_next = Some((
+            Operation::Plan,
+            failure("unsupported_object", FailureClass::Refused),
+        ));
+        world.settle();
+        world.advance(5);
+    }
+    let tried = world.created.len() - jobs;
+    assert!((4..=12).contains(&tried), "{tried} proofs in ten minutes");
+    assert_eq!(world.phase(), Phase::VerifyingConvergence);
+    assert!(world.lease.is_some());
+    world.edit_spec(json!({"policy": {"apply": "Always", "exclude": ["x"]}}));
+    world.advance(600);
+    world.pass();
+    world.run_jobs();
+    world.pass();
+    assert_eq!(world.phase(), Phase::Pending);
+    world.settle();
+    assert_eq!((world.phase(), world.lease.clone()), (Phase::InSync, None));
+}
+
+#[test]
+fn an_engine_that_nobody_knows_does_not_leave_a_run_unwatched() {
+    let mut world = World::new(json!({"policy": {"apply": "Always"}}));
+    world.until(Phase::Applying);
+    while !world
+        .status()
+        .active_operation
+        .is_some_and(|operation| operation.dispatch_started)
+    {
+        world.pass();
+    }
+    world.edit_spec(json!({"target": {"engine": "SQLite", "coordinationKey": "k", "urlFrom": {"name": "db", "key": "url"}}}));
+    world.settle();
+    assert_eq!(
+        (world.phase(), world.lease.clone(), world.ran.len()),
+        (Phase::Blocked, None, 1)
+    );
+    assert!(world.status().applied.is_some(), "the run was proven first");
+}
+
+#[test]
+fn an_edit_takes_the_word_of_convergence_back_at_once() {
+    let mut world = in_sync();
+    world.edit_source("two");
+    world.pass();
+    assert_eq!(
+        world.condition(types::IN_SYNC),
+        pair("Unknown", "DesiredStateChanged")
+    );
+    assert_eq!(world.condition(types::READY).0, "Unknown");
+    assert_eq!(world.condition(types::RECONCILING).0, "True");
+}
+
+#[test]
+fn a_second_approval_of_the_same_plan_does_not_outlive_the_first() {
+    let mut world = World::new(json!({}));
+    world.settle();
+    world.approve();
+    world.approve();
+    world.apply_report = Some(ApplyReport::NothingCommitted {
+        failure: failure("statement_failed", FailureClass::Attention),
+    });
+    world.settle();
+    assert_eq!(world.phase(), Phase::Failed);
+    assert!(world.approvals[1].stale);
+    world.advance(31);
+    world.settle();
+    assert_eq!((world.phase(), world.ran.len()), (Phase::AwaitingApproval, 1));
+}
+
+#[test]
+fn every_resting_phase_rests() {
+    let mut worlds = vec![
+        in_sync(),
+        World::new(json!({})),
+        World::new(json!({"policy": {"apply": "Never"}})),
+    ];
+    let mut conflict = World::new(json!({}));
+    conflict.claimants = vec![Claimant {
+        name: "x".into(),
+        shared: false,
+    }];
+    worlds.push(conflict);
+    worlds.push(World::new(
+        json!({"target": {"engine": "SQLite", "coordinationKey": "k"}}),
+    ));
+    worlds.push(World::new(json!({"suspend": true})));
+    let mut failed = World::new(json!({}));
+    failed.fail_next = Some((Operation::Observe, failure("desired_syntax", FailureClass::Input)));
+    worlds.push(failed);
+    for mut world in worlds {
+        world.settle();
+        world.advance(1);
+        let step = world.pass();
+        assert_eq!(
+            (step.status, step.before, step.after),
+            (None, vec![], vec![]),
+            "{:?}",
+            world.phase()
+        );
+    }
 }

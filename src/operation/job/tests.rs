@@ -40,9 +40,18 @@ fn built(kind: &str) -> Job {
     let settings = Settings {
         runner_image: "r.example/runner@sha256:0".into(),
         controller_image: "r.example/manager@sha256:0".into(),
-        delivery: ResultDelivery { endpoint: "https://results.ns.svc".into(), trust: "PEM".into() },
+        delivery: ResultDelivery {
+            endpoint: "https://results.ns.svc".into(),
+            trust: "PEM".into(),
+        },
     };
-    build(&schema, &status, status.active_operation.as_ref().unwrap(), &settings).unwrap()
+    build(
+        &schema,
+        &status,
+        status.active_operation.as_ref().unwrap(),
+        &settings,
+    )
+    .unwrap()
 }
 
 fn pod(job: &Job) -> PodSpec {
@@ -50,11 +59,21 @@ fn pod(job: &Job) -> PodSpec {
 }
 
 fn containers(pod: &PodSpec) -> Vec<Container> {
-    pod.init_containers.iter().flatten().chain(&pod.containers).cloned().collect()
+    pod.init_containers
+        .iter()
+        .flatten()
+        .chain(&pod.containers)
+        .cloned()
+        .collect()
 }
 
 fn mounts(container: &Container) -> Vec<String> {
-    container.volume_mounts.iter().flatten().map(|mount| mount.name.clone()).collect()
+    container
+        .volume_mounts
+        .iter()
+        .flatten()
+        .map(|mount| mount.name.clone())
+        .collect()
 }
 
 #[test]
@@ -65,16 +84,32 @@ fn promise_p045_url_snapshot_and_desired_sql_never_meet_in_one_container() {
             let mounts = mounts(&container);
             let holds = |name: &str| mounts.iter().any(|mount| mount == name);
             assert!(!(holds("database") && holds("snapshot")), "{}", container.name);
-            assert!(!(holds("database") && holds("scratch-data")), "{}", container.name);
-            assert!(!(holds("result-token") && !holds("database")), "{}", container.name);
+            assert!(
+                !(holds("database") && holds("scratch-data")),
+                "{}",
+                container.name
+            );
+            assert!(
+                !(holds("result-token") && !holds("database")),
+                "{}",
+                container.name
+            );
         }
         let main = &pod.containers[0];
-        let content = main.volume_mounts.iter().flatten().find(|mount| mount.name == "content").unwrap();
+        let content = main
+            .volume_mounts
+            .iter()
+            .flatten()
+            .find(|mount| mount.name == "content")
+            .unwrap();
         assert_eq!(content.read_only, Some(true));
     }
     let apply = pod(&built("Apply"));
     assert_eq!(apply.init_containers, None);
-    assert_eq!(mounts(&apply.containers[0]), ["request", "pod", "database", "result-token", "work", "plan"]);
+    assert_eq!(
+        mounts(&apply.containers[0]),
+        ["request", "pod", "database", "result-token", "work", "plan"]
+    );
 }
 
 #[test]
@@ -99,13 +134,30 @@ fn every_container_meets_the_restricted_standard_and_gets_nothing_by_environment
 fn the_request_in_the_annotation_is_the_one_that_the_runner_reads() {
     for kind in ["Observe", "Plan", "Apply"] {
         let job = built(kind);
-        let annotations = job.spec.clone().unwrap().template.metadata.unwrap().annotations.unwrap();
+        let annotations = job
+            .spec
+            .clone()
+            .unwrap()
+            .template
+            .metadata
+            .unwrap()
+            .annotations
+            .unwrap();
         let request = Request::from_bytes(annotations[names::ANNOTATION_REQUEST].as_bytes()).unwrap();
         assert_eq!(request.identity.job_name, "ptah-job");
-        assert_eq!(annotations.contains_key(names::ANNOTATION_SAFE_TO_EVICT), kind == "Apply");
-        assert_eq!(annotations.contains_key(names::ANNOTATION_PLAN_FINGERPRINT), kind == "Apply");
+        assert_eq!(
+            annotations.contains_key(names::ANNOTATION_SAFE_TO_EVICT),
+            kind == "Apply"
+        );
+        assert_eq!(
+            annotations.contains_key(names::ANNOTATION_PLAN_FINGERPRINT),
+            kind == "Apply"
+        );
         let text = serde_json::to_string(&job).unwrap();
-        assert!(!text.contains("ttlSecondsAfterFinished"), "a Job lives until its result was read");
+        assert!(
+            !text.contains("ttlSecondsAfterFinished"),
+            "a Job lives until its result was read"
+        );
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["metadata"]["labels"]["team.example/owner"], "a");
     }

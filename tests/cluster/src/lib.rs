@@ -47,7 +47,13 @@ fn set_up() -> Result<Shared> {
     let database = Database::start(&cluster, "test-database", &images.test_postgresql)?;
     let plugin = demo::build_plugin()?;
     let manager = format!("system:serviceaccount:{}:{}", stage::NAMESPACE, stage::RELEASE);
-    Ok(Shared { cluster, node, database, plugin, manager })
+    Ok(Shared {
+        cluster,
+        node,
+        database,
+        plugin,
+        manager,
+    })
 }
 
 /// One test's namespace, database and schema, named alike.
@@ -63,11 +69,33 @@ impl World {
     pub fn new(name: &str) -> Result<Self> {
         let shared = shared();
         let namespace = format!("test-{name}");
-        shared.cluster.ask(&["delete", "ptahschema", "--all", "-n", &namespace, "--ignore-not-found", "--timeout=60s"]).ok();
-        shared.cluster.ask(&["delete", "namespace", &namespace, "--ignore-not-found", "--timeout=120s"])?;
+        shared
+            .cluster
+            .ask(&[
+                "delete",
+                "ptahschema",
+                "--all",
+                "-n",
+                &namespace,
+                "--ignore-not-found",
+                "--timeout=60s",
+            ])
+            .ok();
+        shared.cluster.ask(&[
+            "delete",
+            "namespace",
+            &namespace,
+            "--ignore-not-found",
+            "--timeout=120s",
+        ])?;
         shared.cluster.restricted_namespace(&namespace)?;
-        let url = shared.database.create(&format!("test_{}", name.replace('-', "_")))?;
-        let world = Self { name: name.to_owned(), url: url.clone() };
+        let url = shared
+            .database
+            .create(&format!("test_{}", name.replace('-', "_")))?;
+        let world = Self {
+            name: name.to_owned(),
+            url: url.clone(),
+        };
         world.secret(&url)?;
         Ok(world)
     }
@@ -119,7 +147,10 @@ impl World {
 
     /// The schema as the API server holds it.
     pub fn read(&self) -> Result<Value> {
-        shared().cluster.get(&self.namespace(), "ptahschema", "app")?.context("there is no schema")
+        shared()
+            .cluster
+            .get(&self.namespace(), "ptahschema", "app")?
+            .context("there is no schema")
     }
 
     /// Waits for a schema that satisfies `met`; the error shows the last one.
@@ -145,7 +176,13 @@ impl World {
     pub fn approve(&self, name: &str) -> Result<()> {
         let schema = self.read()?;
         let plan = &schema["status"]["plan"];
-        self.approve_as(name, &schema, plan["name"].as_str(), plan["uid"].as_str(), plan["fingerprint"].as_str())
+        self.approve_as(
+            name,
+            &schema,
+            plan["name"].as_str(),
+            plan["uid"].as_str(),
+            plan["fingerprint"].as_str(),
+        )
     }
 
     /// Creates an approval with these references.
@@ -177,14 +214,25 @@ impl World {
     /// Names of the Jobs of this namespace, oldest first.
     pub fn jobs(&self) -> Result<Vec<String>> {
         let text = shared().cluster.ask(&[
-            "get", "jobs", "-n", &self.namespace(), "--sort-by=.metadata.creationTimestamp", "-o", "name",
+            "get",
+            "jobs",
+            "-n",
+            &self.namespace(),
+            "--sort-by=.metadata.creationTimestamp",
+            "-o",
+            "name",
         ])?;
-        Ok(text.lines().map(|line| line.trim_start_matches("job.batch/").to_owned()).collect())
+        Ok(text
+            .lines()
+            .map(|line| line.trim_start_matches("job.batch/").to_owned())
+            .collect())
     }
 
     /// Snapshots of this namespace.
     pub fn snapshots(&self) -> Result<Vec<String>> {
-        let text = shared().cluster.ask(&["get", "configmap", "-n", &self.namespace(), "-o", "name"])?;
+        let text = shared()
+            .cluster
+            .ask(&["get", "configmap", "-n", &self.namespace(), "-o", "name"])?;
         Ok(text
             .lines()
             .filter_map(|line| line.strip_prefix("configmap/"))
@@ -196,14 +244,29 @@ impl World {
 
 /// `status/reason` of a condition.
 pub fn condition(schema: &Value, kind: &str) -> String {
-    let found = schema["status"]["conditions"].as_array().into_iter().flatten().find(|c| c["type"] == kind);
+    let found = schema["status"]["conditions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|c| c["type"] == kind);
     found.map_or_else(String::new, |c| {
-        format!("{}/{}", c["status"].as_str().unwrap_or_default(), c["reason"].as_str().unwrap_or_default())
+        format!(
+            "{}/{}",
+            c["status"].as_str().unwrap_or_default(),
+            c["reason"].as_str().unwrap_or_default()
+        )
     })
 }
 
 /// Message of a condition.
 pub fn message(schema: &Value, kind: &str) -> String {
-    let found = schema["status"]["conditions"].as_array().into_iter().flatten().find(|c| c["type"] == kind);
-    found.and_then(|c| c["message"].as_str()).unwrap_or_default().to_owned()
+    let found = schema["status"]["conditions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|c| c["type"] == kind);
+    found
+        .and_then(|c| c["message"].as_str())
+        .unwrap_or_default()
+        .to_owned()
 }

@@ -20,18 +20,36 @@ fn promise_p001_p002_p011_p012_p017_p018_p021_p024_p025_p030_the_main_job() {
     assert_eq!(condition(&waiting, "DriftDetected"), "True/Observed");
     assert_eq!(tables(&world), Vec::<String>::new());
     let target = &waiting["status"]["target"];
-    assert!(target["driftReportDigest"].as_str().unwrap().starts_with("sha256:"));
-    assert_eq!((&target["dialect"], target["driftFindingCount"].as_i64() > Some(0)), (&json!("postgres"), true));
+    assert!(
+        target["driftReportDigest"]
+            .as_str()
+            .unwrap()
+            .starts_with("sha256:")
+    );
+    assert_eq!(
+        (&target["dialect"], target["driftFindingCount"].as_i64() > Some(0)),
+        (&json!("postgres"), true)
+    );
     let report = target.to_string();
-    assert!(!report.contains("customers") && !report.contains("email"), "no name leaves the runner: {report}");
+    assert!(
+        !report.contains("customers") && !report.contains("email"),
+        "no name leaves the runner: {report}"
+    );
 
     // The SQL is in immutable ConfigMaps that the plan owns, and not in the status.
     assert!(!waiting["status"].to_string().contains("CREATE TABLE"));
     let plan_name = waiting["status"]["plan"]["name"].as_str().unwrap().to_owned();
-    let chunk = shared().cluster.get(&world.namespace(), "configmap", &format!("{plan_name}-000")).unwrap().unwrap();
+    let chunk = shared()
+        .cluster
+        .get(&world.namespace(), "configmap", &format!("{plan_name}-000"))
+        .unwrap()
+        .unwrap();
     assert_eq!(chunk["immutable"], true);
     let owner = &chunk["metadata"]["ownerReferences"][0];
-    assert_eq!((&owner["kind"], &owner["controller"]), (&json!("PtahSchemaPlan"), &json!(true)));
+    assert_eq!(
+        (&owner["kind"], &owner["controller"]),
+        (&json!("PtahSchemaPlan"), &json!(true))
+    );
 
     world.approve("first").unwrap();
     let done = world.until_phase("InSync").unwrap();
@@ -42,8 +60,12 @@ fn promise_p001_p002_p011_p012_p017_p018_p021_p024_p025_p030_the_main_job() {
     assert_eq!(done["status"]["applied"]["planRef"]["name"], plan_name);
 
     // Four Pods from an edit to a proven change: read, plan, apply, prove.
-    let kinds: Vec<String> =
-        world.jobs().unwrap().iter().map(|name| name.split('-').nth(1).unwrap().to_owned()).collect();
+    let kinds: Vec<String> = world
+        .jobs()
+        .unwrap()
+        .iter()
+        .map(|name| name.split('-').nth(1).unwrap().to_owned())
+        .collect();
     assert_eq!(kinds, ["observe", "plan", "apply", "plan"]);
     assert_eq!(done["metadata"]["finalizers"], Value::Null);
     no_secret_anywhere(&world);
@@ -61,7 +83,10 @@ fn promise_p013_p014_the_plugin_prints_the_plan_that_waits_and_the_stored_docume
     }
     let document: Value = serde_json::from_str(&plugin(&world, &["-o", "json"])).unwrap();
     for statement in document["statements"].as_array().unwrap() {
-        assert!(statement["sql"].is_string() && statement["severity"].is_string(), "{statement}");
+        assert!(
+            statement["sql"].is_string() && statement["severity"].is_string(),
+            "{statement}"
+        );
         for key in ["rewrites", "scans", "transactional", "dataDependent"] {
             assert!(statement[key].is_boolean(), "{key}: {statement}");
         }
@@ -73,9 +98,13 @@ fn promise_p013_p014_the_plugin_prints_the_plan_that_waits_and_the_stored_docume
 fn an_edit_and_drift_made_by_hand_are_planned_and_converge_and_rows_stay() {
     let world = World::new("rounds").unwrap();
     world.source(&json!({"tables.sql": TABLE})).unwrap();
-    world.schema(&json!({"policy": {"apply": "Always"}, "interval": "10s"})).unwrap();
+    world
+        .schema(&json!({"policy": {"apply": "Always"}, "interval": "10s"}))
+        .unwrap();
     world.until_phase("InSync").unwrap();
-    world.sql("INSERT INTO customers (email) VALUES ('a@example.org'), ('b@example.org')").unwrap();
+    world
+        .sql("INSERT INTO customers (email) VALUES ('a@example.org'), ('b@example.org')")
+        .unwrap();
 
     let edited = format!("{TABLE}\nALTER TABLE customers ADD COLUMN name text NOT NULL DEFAULT '';");
     world.source(&json!({"tables.sql": edited})).unwrap();
@@ -85,13 +114,19 @@ fn an_edit_and_drift_made_by_hand_are_planned_and_converge_and_rows_stay() {
         })
         .unwrap();
     world.sql("ALTER TABLE customers DROP COLUMN name").unwrap();
-    world.until("the drift to be undone", |_| columns(&world).contains(&"name".to_owned())).unwrap();
+    world
+        .until("the drift to be undone", |_| {
+            columns(&world).contains(&"name".to_owned())
+        })
+        .unwrap();
     world.until_phase("InSync").unwrap();
     assert_eq!(world.sql("SELECT count(*) FROM customers").unwrap(), ["2"]);
 }
 
 fn tables(world: &World) -> Vec<String> {
-    world.sql("SELECT tablename::text FROM pg_tables WHERE schemaname = 'public' ORDER BY 1").unwrap()
+    world
+        .sql("SELECT tablename::text FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")
+        .unwrap()
 }
 
 fn columns(world: &World) -> Vec<String> {
@@ -103,9 +138,15 @@ fn columns(world: &World) -> Vec<String> {
 fn plugin(world: &World, arguments: &[&str]) -> String {
     let mut command = Command::new(shared().plugin.join("kubectl-ptah"));
     shared().node.environment(&mut command).unwrap();
-    command.args(["plan", "app", "-n", &world.namespace()]).args(arguments);
+    command
+        .args(["plan", "app", "-n", &world.namespace()])
+        .args(arguments);
     let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -115,10 +156,26 @@ fn no_secret_anywhere(world: &World) {
     let secret = xtask::stage::Database::secret();
     let namespace = world.namespace();
     let kinds = "ptahschema,ptahschemaplan,ptahschemaapproval,ptahresultrecord,configmap,job,pod,event";
-    let mut places = vec![cluster.ask(&["get", kinds, "-n", &namespace, "-o", "yaml"]).unwrap()];
-    places.push(cluster.ask(&["logs", "-n", xtask::stage::NAMESPACE, "deployment/ptah-operator"]).unwrap());
-    for pod in cluster.ask(&["get", "pods", "-n", &namespace, "-o", "name"]).unwrap().lines() {
-        places.push(cluster.ask(&["logs", "-n", &namespace, pod, "--all-containers"]).unwrap());
+    let mut places = vec![
+        cluster
+            .ask(&["get", kinds, "-n", &namespace, "-o", "yaml"])
+            .unwrap(),
+    ];
+    places.push(
+        cluster
+            .ask(&["logs", "-n", xtask::stage::NAMESPACE, "deployment/ptah-operator"])
+            .unwrap(),
+    );
+    for pod in cluster
+        .ask(&["get", "pods", "-n", &namespace, "-o", "name"])
+        .unwrap()
+        .lines()
+    {
+        places.push(
+            cluster
+                .ask(&["logs", "-n", &namespace, pod, "--all-containers"])
+                .unwrap(),
+        );
     }
     assert!(places.len() > 3);
     for place in places {

@@ -11,8 +11,12 @@ const WRITES: [&str; 5] = ["create", "update", "patch", "delete", "deletecollect
 #[test]
 fn a_steady_refresh_costs_one_job_and_two_status_writes() {
     let world = World::new("steady").unwrap();
-    world.source(&json!({"t.sql": "CREATE TABLE t (id bigint PRIMARY KEY);"})).unwrap();
-    world.schema(&json!({"policy": {"apply": "Always"}, "interval": "20s"})).unwrap();
+    world
+        .source(&json!({"t.sql": "CREATE TABLE t (id bigint PRIMARY KEY);"}))
+        .unwrap();
+    world
+        .schema(&json!({"policy": {"apply": "Always"}, "interval": "20s"}))
+        .unwrap();
     let settled = world.until_phase("InSync").unwrap();
     let log = AuditLog::from_now(shared().node.paths().audit_log()).unwrap();
     let refreshed = |from: &serde_json::Value| {
@@ -24,30 +28,48 @@ fn a_steady_refresh_costs_one_job_and_two_status_writes() {
     let after = refreshed(&settled).unwrap();
     let mine = writes(&log, &world.namespace());
     let count = |verb: &str, resource: &str, subresource: &str| {
-        mine.iter().filter(|r| r.verb == verb && r.resource == resource && r.subresource == subresource).count()
+        mine.iter()
+            .filter(|r| r.verb == verb && r.resource == resource && r.subresource == subresource)
+            .count()
     };
     assert_eq!(count("create", "jobs", ""), 1, "{mine:#?}");
-    assert_eq!(count("update", "ptahschemas", "status") + count("patch", "ptahschemas", "status"), 2, "{mine:#?}");
+    assert_eq!(
+        count("update", "ptahschemas", "status") + count("patch", "ptahschemas", "status"),
+        2,
+        "{mine:#?}"
+    );
     assert_eq!(after["status"]["conditions"], settled["status"]["conditions"]);
 }
 
 #[test]
 fn an_idle_manager_writes_nothing_but_its_lease() {
     let world = World::new("idle").unwrap();
-    world.source(&json!({"t.sql": "CREATE TABLE t (id bigint PRIMARY KEY);"})).unwrap();
-    world.schema(&json!({"policy": {"apply": "Always"}, "interval": "24h"})).unwrap();
+    world
+        .source(&json!({"t.sql": "CREATE TABLE t (id bigint PRIMARY KEY);"}))
+        .unwrap();
+    world
+        .schema(&json!({"policy": {"apply": "Always"}, "interval": "24h"}))
+        .unwrap();
     world.until_phase("InSync").unwrap();
     let log = AuditLog::from_now(shared().node.paths().audit_log()).unwrap();
     // The manager is seen to live by its Lease: three renewals, and nothing else in this test's namespace.
     shared()
         .cluster
-        .wait("three renewals of the manager's Lease", PATIENCE.max(Duration::from_secs(120)), || {
-            let renewed = requests(&log)
-                .iter()
-                .filter(|r| r.resource == "leases" && r.name.contains("operator.ptah.run") && WRITES.contains(&r.verb.as_str()))
-                .count();
-            Ok((renewed >= 3).then_some(()))
-        })
+        .wait(
+            "three renewals of the manager's Lease",
+            PATIENCE.max(Duration::from_secs(120)),
+            || {
+                let renewed = requests(&log)
+                    .iter()
+                    .filter(|r| {
+                        r.resource == "leases"
+                            && r.name.contains("operator.ptah.run")
+                            && WRITES.contains(&r.verb.as_str())
+                    })
+                    .count();
+                Ok((renewed >= 3).then_some(()))
+            },
+        )
         .unwrap();
     let mine = writes(&log, &world.namespace());
     assert!(mine.is_empty(), "{mine:#?}");
@@ -55,7 +77,11 @@ fn an_idle_manager_writes_nothing_but_its_lease() {
 
 /// The manager's requests.
 fn requests(log: &AuditLog) -> Vec<Request> {
-    log.requests().unwrap().into_iter().filter(|request| request.user == shared().manager).collect()
+    log.requests()
+        .unwrap()
+        .into_iter()
+        .filter(|request| request.user == shared().manager)
+        .collect()
 }
 
 /// The manager's writes in a namespace.
