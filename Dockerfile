@@ -7,7 +7,8 @@
 #
 #   docker build --target runner-postgresql --build-context binaries=… --build-context pg17=… …
 #
-# Every image runs as any user, with a read-only root file system and without capabilities.
+# Every image runs with a read-only root file system and without capabilities; the manager as any user, the runner as
+# 65532 and its scratch server as 65533.
 
 FROM scratch AS manager
 COPY --from=certs ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
@@ -16,6 +17,8 @@ USER 65532:65532
 ENTRYPOINT ["/usr/bin/ptah-operator"]
 
 FROM debian:bookworm-slim AS runner-postgresql
+# PostgreSQL's single-user mode, which gives a scratch server its password, wants its user to have a name.
+RUN printf 'ptah:x:65532:65532::/:/usr/sbin/nologin\nptah-scratch:x:65533:65532::/:/usr/sbin/nologin\n' >> /etc/passwd
 COPY --from=certs ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=pg14 . /usr/lib/postgresql/14
 COPY --from=pg15 . /usr/lib/postgresql/15

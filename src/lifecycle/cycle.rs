@@ -69,7 +69,11 @@ pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Dig
         pass.retire_plan();
     }
     if moved || pass.status.observed_generation != Some(pass.schema.generation()) {
-        pass.superseded("another state is declared than the one that was proven");
+        let message = match &pass.status.proven {
+            Some(_) => "another state is declared than the one that was proven",
+            None => "nothing is proven of this state yet",
+        };
+        pass.superseded(message);
     }
     if pass
         .status

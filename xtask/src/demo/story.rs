@@ -36,11 +36,12 @@ pub(super) fn tell(
         options,
         report: String::from("round                     seconds  Jobs\n"),
     };
+    // What an earlier demo kept would be gone round with, not begun with.
+    cluster.ask(&["delete", "namespace", NAMESPACE, "--ignore-not-found", "--timeout=120s"])?;
     let url = database.create("shop")?;
 
     story.round("from an empty database", "first", || {
         cluster.restricted_namespace(NAMESPACE)?;
-        cluster.ask(&["delete", "secret", "application-database", "-n", NAMESPACE, "--ignore-not-found"])?;
         show("kubectl -n application create secret generic application-database --from-literal=url='<database-url>'");
         cluster.ask(&[
             "-n", NAMESPACE, "create", "secret", "generic", "application-database", &format!("--from-literal=url={url}"),
