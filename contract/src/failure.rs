@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Who can end a failure. The exit status in brackets is the command line's (`docs/command-line.md`).
+/// Who can end a failure. The exit status in brackets is that of `ptah-runner`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FailureClass {

@@ -137,9 +137,13 @@ fn write_statement(page: &mut String, number: usize, count: usize, statement: &S
 }
 
 fn costs(statement: &Statement) -> String {
+    let reads = match (statement.rewrites, statement.scans) {
+        (true, _) => "rewrites the table",
+        (false, true) => "scans the table",
+        (false, false) => "no rewrite, no scan",
+    };
     let costs = [
-        (statement.rewrites, "rewrites the table"),
-        (statement.scans, "scans the table"),
+        (true, reads),
         (statement.data_dependent, "rows may make it fail"),
         (!statement.transactional, "outside a transaction"),
     ];

@@ -46,14 +46,17 @@ pub(crate) fn plan(plan: &PlanDocument) -> String {
 
 fn marks(statement: &Statement) -> String {
     let mut marks = vec![statement.severity.word().to_uppercase()];
-    if let Some(lock) = &statement.lock {
-        marks.push(format!("locks {lock}"));
-    }
-    if statement.rewrites {
-        marks.push("rewrites the table".into());
-    } else if statement.scans {
-        marks.push("scans the table".into());
-    }
+    marks.push(
+        statement
+            .lock
+            .as_ref()
+            .map_or("no table lock".into(), |lock| format!("lock {lock}")),
+    );
+    marks.push(match (statement.rewrites, statement.scans) {
+        (true, _) => "rewrites the table".into(),
+        (false, true) => "scans the table".into(),
+        (false, false) => "no rewrite, no scan".into(),
+    });
     if statement.data_dependent {
         marks.push("rows may make it fail".into());
     }

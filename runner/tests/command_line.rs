@@ -65,7 +65,7 @@ async fn a_plan_is_read_applied_and_then_empty() {
     };
     let text = plan_with(&["--detailed-exitcode"]);
     assert_eq!((text.status, text.err.as_str()), (2, ""));
-    let expected = "  1. SAFE\n     table public.users is new\n     | CREATE TABLE public.users (\n     |   id bigint NOT NULL,\n     |   \
+    let expected = "  1. SAFE, no table lock, no rewrite, no scan\n     table public.users is new\n     | CREATE TABLE public.users (\n     |   id bigint NOT NULL,\n     |   \
         name text,\n     |   CONSTRAINT users_pkey PRIMARY KEY (id)\n     | );\n\n1 statement in one transaction: 0 \
         destructive, 0 warning. Replayed on postgres ";
     assert!(text.out.starts_with(expected), "{}", text.out);

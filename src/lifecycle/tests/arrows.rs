@@ -1,4 +1,4 @@
-//! The arrows that exist: the diagram's, and those that its text demands (docs/lifecycle.md).
+//! The arrows that exist: the diagram's, and those that its text demands. This file is their one definition.
 
 use ptah_api::Phase::{self, *};
 

@@ -37,7 +37,13 @@ pub(super) fn tell(
         report: String::from("round                     seconds  Jobs\n"),
     };
     // What an earlier demo kept would be gone round with, not begun with.
-    cluster.ask(&["delete", "namespace", NAMESPACE, "--ignore-not-found", "--timeout=120s"])?;
+    cluster.ask(&[
+        "delete",
+        "namespace",
+        NAMESPACE,
+        "--ignore-not-found",
+        "--timeout=120s",
+    ])?;
     let url = database.create("shop")?;
 
     story.round("from an empty database", "first", || {
