@@ -1,7 +1,7 @@
 //! What users get wrong: each ends in a condition that says what to do, and nothing is changed.
 
 use ptah_cluster_tests::{World, condition, message, shared};
-use serde_json::{Value, json};
+use serde_json::json;
 
 const TABLE: &str = "CREATE TABLE t (id bigint PRIMARY KEY, note text);";
 
