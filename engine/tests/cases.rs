@@ -114,10 +114,10 @@ async fn run(
     if mode == TransactionMode::File && server().major >= 17 {
         if std::env::var_os("PTAH_UPDATE").is_some() {
             std::fs::write(case.join("plan.sql"), &sql).unwrap();
-        } else if let Some(expected) = read("plan.sql") {
-            if expected != sql {
-                return Err(format!("the plan is\n{sql}\nand should be\n{expected}"));
-            }
+        } else if let Some(expected) = read("plan.sql")
+            && expected != sql
+        {
+            return Err(format!("the plan is\n{sql}\nand should be\n{expected}"));
         }
     }
     let outcome = apply(

@@ -89,11 +89,7 @@ fn promise_p045_url_snapshot_and_desired_sql_never_meet_in_one_container() {
                 "{}",
                 container.name
             );
-            assert!(
-                !holds("result-token") || holds("database"),
-                "{}",
-                container.name
-            );
+            assert!(!holds("result-token") || holds("database"), "{}", container.name);
         }
         let main = &pod.containers[0];
         let content = main
