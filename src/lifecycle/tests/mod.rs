@@ -3,5 +3,6 @@
 
 mod arrows;
 mod crash;
+mod runs;
 mod scenarios;
 mod world;
