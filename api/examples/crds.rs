@@ -9,11 +9,21 @@ use std::{env, error, fs};
 fn main() -> Result<(), Box<dyn error::Error>> {
     let folder: PathBuf = env::args_os().nth(1).ok_or("name the folder to write to")?.into();
     fs::create_dir_all(&folder)?;
-    for crd in ptah_api::crds() {
-        let file = folder.join(format!("{}.yaml", crd.spec.names.plural));
-        fs::write(&file, template(&serde_yaml_ng::to_string(&crd)?)?)?;
+    for (name, text) in files()? {
+        fs::write(folder.join(name), text)?;
     }
     Ok(())
+}
+
+/// Every file by name.
+pub fn files() -> Result<Vec<(String, String)>, Box<dyn error::Error>> {
+    ptah_api::crds()
+        .iter()
+        .map(|crd| {
+            let name = format!("{}.yaml", crd.spec.names.plural);
+            Ok((name, template(&serde_yaml_ng::to_string(crd)?)?))
+        })
+        .collect()
 }
 
 /// The manifest as a template. `metadata` holds nothing but the name, so that its place is known.

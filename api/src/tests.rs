@@ -4,6 +4,10 @@ use serde_json::json;
 
 use crate::*;
 
+#[path = "../examples/crds.rs"]
+#[allow(dead_code)] // Its `main` is the example's.
+mod generator;
+
 fn schema(spec: serde_json::Value) -> PtahSchema {
     serde_json::from_value(json!({
         "apiVersion": "operator.ptah.run/v1alpha1", "kind": "PtahSchema",
@@ -58,6 +62,26 @@ fn rules_of_the_schema_refuse_what_the_table_says() {
             }
         }
     }
+}
+
+#[test]
+fn the_chart_s_crds_are_what_the_types_make() {
+    let folder =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../charts/ptah-operator/templates/crds");
+    let mut made: Vec<String> = Vec::new();
+    for (name, text) in generator::files().unwrap() {
+        let stored = std::fs::read_to_string(folder.join(&name)).unwrap_or_default();
+        assert!(
+            stored == text,
+            "{name} is not what the types make; run: cargo xtask crds"
+        );
+        made.push(name);
+    }
+    let stored = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let orphans: Vec<String> = stored.filter(|name| !made.contains(name)).collect();
+    assert!(orphans.is_empty(), "made by nothing: {orphans:?}");
 }
 
 #[test]
