@@ -33,6 +33,7 @@ struct Package {
 #[derive(Deserialize)]
 struct Target {
     kind: Vec<String>,
+    name: String,
 }
 
 impl Packages {
@@ -51,10 +52,14 @@ impl Packages {
             .any(|target| target.kind.iter().any(|kind| kind == "test"))
     }
 
-    fn with_tests<'a>(&self, of: &[&'a str]) -> Vec<&'a str> {
-        of.iter()
-            .copied()
-            .filter(|package| self.has_tests(package))
+    /// Names of the integration tests of these packages.
+    fn tests_of(&self, of: &[&str]) -> Vec<&str> {
+        self.packages
+            .iter()
+            .filter(|known| of.contains(&known.name.as_str()))
+            .flat_map(|known| &known.targets)
+            .filter(|target| target.kind.iter().any(|kind| kind == "test"))
+            .map(|target| target.name.as_str())
             .collect()
     }
 }
@@ -63,9 +68,9 @@ impl Packages {
 pub fn run(cache: &Cache, packages: &Packages, group: Group, filter: Option<&str>) -> Result<Count> {
     match group {
         Group::Unit => unit(filter),
-        Group::Engine => engine(cache, &packages.with_tests(ENGINE_TESTS), filter),
-        Group::Sources => integration(&packages.with_tests(SOURCE_TESTS), Group::Sources, filter, &[]),
-        Group::Cluster => cluster(cache, &packages.with_tests(&[CLUSTER_TESTS]), filter),
+        Group::Engine => engine(cache, &packages.tests_of(ENGINE_TESTS), filter),
+        Group::Sources => integration(&packages.tests_of(SOURCE_TESTS), Group::Sources, filter, &[]),
+        Group::Cluster => cluster(cache, &packages.tests_of(&[CLUSTER_TESTS]), filter),
     }
 }
 
@@ -79,9 +84,9 @@ fn unit(filter: Option<&str>) -> Result<Count> {
 /// then the oldest and the newest. The ones between are left to `PTAH_PG_MAJOR=15 cargo test -p ptah-engine`.
 const ENGINE_MAJORS: [u32; 3] = [postgres::NODE_MAJOR, 14, 18];
 
-fn engine(cache: &Cache, packages: &[&str], filter: Option<&str>) -> Result<Count> {
-    if packages.is_empty() {
-        return integration(packages, Group::Engine, filter, &[]);
+fn engine(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count> {
+    if tests.is_empty() {
+        return integration(tests, Group::Engine, filter, &[]);
     }
     let home = postgres::home(cache, ENGINE_MAJORS)?;
     let mut count = Count::default();
@@ -91,21 +96,20 @@ fn engine(cache: &Cache, packages: &[&str], filter: Option<&str>) -> Result<Coun
             ("PTAH_PG_HOME", home.clone()),
             ("PTAH_PG_MAJOR", PathBuf::from(major.to_string())),
         ];
-        count += integration(packages, Group::Engine, filter, &environment)?;
+        count += integration(tests, Group::Engine, filter, &environment)?;
     }
     Ok(count)
 }
 
-fn cluster(cache: &Cache, packages: &[&str], filter: Option<&str>) -> Result<Count> {
-    if packages.is_empty() {
-        return integration(packages, Group::Cluster, filter, &[]);
+fn cluster(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count> {
+    if tests.is_empty() {
+        return integration(tests, Group::Cluster, filter, &[]);
     }
     let node = Node::of_environment(cache)?;
     let was_up = node.status().iter().all(|(_, runs)| *runs);
     node.up()?;
     images::build_and_push(cache, &node, &Options::default())?;
-    let mut cargo = test();
-    cargo.args(["-p", CLUSTER_TESTS]);
+    let mut cargo = only(tests);
     node.environment(&mut cargo)?;
     cargo
         .env("PTAH_NODE_DIR", node.paths().root())
@@ -123,22 +127,18 @@ fn cluster(cache: &Cache, packages: &[&str], filter: Option<&str>) -> Result<Cou
 }
 
 fn integration(
-    packages: &[&str],
+    tests: &[&str],
     group: Group,
     filter: Option<&str>,
     environment: &[(&str, PathBuf)],
 ) -> Result<Count> {
-    if packages.is_empty() {
+    if tests.is_empty() {
         progress::note(format!("the group {} has no tests yet", group.name()));
         return Ok(Count::default());
     }
     let logs = logs(group)?;
-    let mut cargo = test();
-    for package in packages {
-        cargo.args(["-p", package]);
-    }
+    let mut cargo = only(tests);
     cargo
-        .args(["--test", "*"])
         .env("PTAH_TEST_LOGS", &logs)
         .envs(environment.iter().cloned());
     let count = libtest::run(filtered(&mut cargo, filter))?;
@@ -154,6 +154,17 @@ fn logs(group: Group) -> Result<PathBuf> {
     // Database servers run as another user.
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o1777))?;
     Ok(folder)
+}
+
+/// These integration tests. The whole workspace is named, so that its dependencies are compiled once, with the same
+/// features for every group.
+fn only(tests: &[&str]) -> Command {
+    let mut cargo = test();
+    cargo.arg("--workspace");
+    for name in tests {
+        cargo.args(["--test", name]);
+    }
+    cargo
 }
 
 fn test() -> Command {
