@@ -9,7 +9,7 @@ use ptah_api::{
 };
 use ptah_contract::digest::Digest;
 
-use super::claim::NewClaim;
+use super::claim::Purpose;
 use super::cycle;
 use super::evidence::{ApprovalEvidence, PlanEvidence, SourceEvidence};
 use super::pass::Pass;
@@ -284,15 +284,7 @@ pub(super) fn revoked(mut pass: Pass<'_>) -> Step {
 }
 
 fn claim_apply(mut pass: Pass<'_>, effective: &Effective, coordination: Digest) -> Step {
-    let operation = NewClaim {
-        schema: pass.schema,
-        status: &pass.status,
-        effective,
-        coordination,
-        nonce: &pass.evidence.nonce,
-        now: pass.now,
-    }
-    .make(OperationType::Apply, false, false);
+    let operation = pass.claim(effective, coordination, OperationType::Apply, Purpose::Cycle);
     if !pass.has_finalizer() {
         pass.before.push(Effect::AddFinalizer);
     }

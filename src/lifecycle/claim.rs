@@ -65,6 +65,17 @@ pub fn input_fingerprint(
     Digest::of(&canonical::to_bytes(&inputs).unwrap_or_default())
 }
 
+/// What a claim is for, beside its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A step of the cycle.
+    Cycle,
+    /// A reading that may stand on the last no-change plan.
+    Refresh,
+    /// The proof of an Apply, under the Apply's Lease.
+    Proof,
+}
+
 /// What a new claim is made of.
 pub struct NewClaim<'a> {
     /// The resource.
@@ -85,7 +96,8 @@ impl NewClaim<'_> {
     /// Makes the claim. A claim that will hold a Lease of its own gets its duration here, so that an edit of the spec
     /// never shortens a Lease that is held.
     #[must_use]
-    pub fn make(&self, kind: OperationType, proof: bool, refresh: bool) -> ActiveOperation {
+    pub fn make(&self, kind: OperationType, purpose: Purpose) -> ActiveOperation {
+        let (proof, refresh) = (purpose == Purpose::Proof, purpose == Purpose::Refresh);
         let input_fingerprint =
             input_fingerprint(self.schema, self.status, self.effective, self.coordination, kind);
         let id = canonical::digest(&json!({"input": input_fingerprint, "nonce": self.nonce}))

@@ -7,7 +7,7 @@ use ptah_api::effective::Effective;
 use ptah_api::{OperationType, Phase, SourceStatus};
 use ptah_contract::digest::Digest;
 
-use super::claim::NewClaim;
+use super::claim::Purpose;
 use super::evidence::{ResolvedSource, SourceEvidence};
 use super::pass::Pass;
 use super::step::{Effect, Requeue, Step};
@@ -89,15 +89,12 @@ pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Dig
 }
 
 fn claim_reading(mut pass: Pass<'_>, effective: &Effective, coordination: Digest, refresh: bool) -> Step {
-    let operation = NewClaim {
-        schema: pass.schema,
-        status: &pass.status,
+    let operation = pass.claim(
         effective,
         coordination,
-        nonce: &pass.evidence.nonce,
-        now: pass.now,
-    }
-    .make(OperationType::Observe, false, refresh);
+        OperationType::Observe,
+        if refresh { Purpose::Refresh } else { Purpose::Cycle },
+    );
     pass.status.active_operation = Some(operation);
     pass.status.last_attempt_time = Some(pass.time());
     pass.working("the database is being read");

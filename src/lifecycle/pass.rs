@@ -5,10 +5,14 @@ use std::time::Duration;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use ptah_api::conditions::{self, reasons, types};
-use ptah_api::{ImmutableObjectReference, PendingLockRelease, Phase, PtahSchema, PtahSchemaStatus};
+use ptah_api::effective::Effective;
+use ptah_api::{
+    ActiveOperation, ImmutableObjectReference, OperationType, PendingLockRelease, Phase, PtahSchema,
+    PtahSchemaStatus,
+};
 use ptah_contract::digest::Digest;
 
-use super::claim;
+use super::claim::{self, Purpose};
 use super::evidence::{Evidence, JobEvidence, LeaseEvidence};
 use super::step::{ApprovalMark, Effect, Notice, Requeue, Step};
 
@@ -46,6 +50,25 @@ impl<'a> Pass<'a> {
 
     pub fn time(&self) -> Time {
         Time(self.now)
+    }
+
+    /// A new claim, made from the draft as it stands.
+    pub fn claim(
+        &self,
+        effective: &Effective,
+        coordination: Digest,
+        kind: OperationType,
+        purpose: Purpose,
+    ) -> ActiveOperation {
+        claim::NewClaim {
+            schema: self.schema,
+            status: &self.status,
+            effective,
+            coordination,
+            nonce: &self.evidence.nonce,
+            now: self.now,
+        }
+        .make(kind, purpose)
     }
 
     /// Moves to a phase; staying where one is is no move.

@@ -15,7 +15,7 @@ use ptah_contract::digest::Digest;
 use ptah_contract::failure::FailureClass;
 use ptah_contract::protocol::{Outcome, PlanReport, PlanResult, TargetReading};
 
-use super::claim::NewClaim;
+use super::claim::Purpose;
 use super::cycle;
 use super::evidence::{LeaseEvidence, PlanEvidence};
 use super::pass::Pass;
@@ -85,15 +85,7 @@ pub(super) fn owed(mut pass: Pass<'_>, effective: &Effective, coordination: Dige
     if pass.evidence.apply_pod_active || waits {
         return pass.finish(Requeue::After(POLL));
     }
-    let mut operation = NewClaim {
-        schema: pass.schema,
-        status: &pass.status,
-        effective,
-        coordination,
-        nonce: &pass.evidence.nonce,
-        now: pass.now,
-    }
-    .make(OperationType::Plan, true, false);
+    let mut operation = pass.claim(effective, coordination, OperationType::Plan, Purpose::Proof);
     operation.coordination_digest = pending.plan.coordination_digest;
     operation.lease_epoch = Some(pending.lease_epoch);
     operation.dispatch_started = true;

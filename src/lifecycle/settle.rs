@@ -17,7 +17,7 @@ use ptah_contract::protocol::{
     TargetReading,
 };
 
-use super::claim::NewClaim;
+use super::claim::Purpose;
 use super::evidence::PlanEvidence;
 use super::pass::Pass;
 use super::publication::{self, Publication};
@@ -160,15 +160,7 @@ fn observed(
 
 /// Claims planning. Its Lease is taken before anything is created.
 fn claim_plan(mut pass: Pass<'_>, effective: &Effective, coordination: Digest) -> Step {
-    let operation = NewClaim {
-        schema: pass.schema,
-        status: &pass.status,
-        effective,
-        coordination,
-        nonce: &pass.evidence.nonce,
-        now: pass.now,
-    }
-    .make(OperationType::Plan, false, false);
+    let operation = pass.claim(effective, coordination, OperationType::Plan, Purpose::Cycle);
     pass.status.active_operation = Some(operation);
     pass.status.last_attempt_time = Some(pass.time());
     pass.working("a plan is being made and proven");
