@@ -63,6 +63,16 @@ pub struct PtahSchemaPlanSpec {
     pub recorded: PlanRecord,
 }
 
+impl PtahSchemaPlanSpec {
+    /// Whether what the plan binds gives the fingerprint that it names: an approval names the latter alone.
+    #[must_use]
+    pub fn binds_its_fingerprint(&self) -> bool {
+        self.binding
+            .fingerprint()
+            .is_ok_and(|found| found.to_string() == self.fingerprint)
+    }
+}
+
 /// One immutable ConfigMap that holds a part of the plan document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

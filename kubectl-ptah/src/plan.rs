@@ -217,14 +217,7 @@ fn verify(schema: &PtahSchema, plan: &PtahSchemaPlan, named: &Named) -> Result<(
     if plan.spec.fingerprint != named.fingerprint {
         return refuse("its fingerprint is not the one that the schema names");
     }
-    if plan
-        .spec
-        .binding
-        .fingerprint()
-        .map(|print| print.to_string())
-        .as_ref()
-        != Ok(&named.fingerprint)
-    {
+    if !plan.spec.binds_its_fingerprint() {
         return refuse("what it binds does not give its fingerprint");
     }
     if schema.uid().as_ref() != Some(&plan.spec.binding.resource_uid) {

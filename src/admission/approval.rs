@@ -298,14 +298,7 @@ fn holds(schema: &PtahSchema, plan: Option<&PtahSchemaPlan>, written: &Written) 
     if plan.spec.fingerprint != written.plan_fingerprint {
         return broken("its fingerprint is another");
     }
-    if plan
-        .spec
-        .binding
-        .fingerprint()
-        .map(|print| print.to_string())
-        .as_ref()
-        != Ok(&plan.spec.fingerprint)
-    {
+    if !plan.spec.binds_its_fingerprint() {
         return broken("its binding does not give its fingerprint");
     }
     if plan.spec.binding.resource_uid != written.schema_ref.uid || plan.spec.schema_ref != written.schema_ref

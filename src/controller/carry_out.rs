@@ -204,39 +204,14 @@ async fn mark_approval(
         conditions::set(&mut conditions, kind, status, reason, message, generation, &now);
     };
     match mark {
-        ApprovalMark::Accepted => {
-            set(
-                types::ACCEPTED,
-                "True",
-                reasons::CURRENT_PLAN,
-                "it decides the current plan",
-            );
-            set(
-                types::STALE,
-                "False",
-                reasons::CURRENT_PLAN,
-                "it decides the current plan",
-            );
-        }
-        ApprovalMark::Consumed => {
-            set(
-                types::ACCEPTED,
-                "True",
-                reasons::CURRENT_PLAN,
-                "it decides the current plan",
-            );
-            set(
-                types::STALE,
-                "False",
-                reasons::CURRENT_PLAN,
-                "it decides the current plan",
-            );
-            set(
-                types::CONSUMED,
-                "True",
-                reasons::DISPATCH_COMMITTED,
-                "the plan was dispatched under it; it is spent",
-            );
+        ApprovalMark::Accepted | ApprovalMark::Consumed => {
+            let current = "it decides the current plan";
+            set(types::ACCEPTED, "True", reasons::CURRENT_PLAN, current);
+            set(types::STALE, "False", reasons::CURRENT_PLAN, current);
+            if mark == ApprovalMark::Consumed {
+                let spent = "the plan was dispatched under it; it is spent";
+                set(types::CONSUMED, "True", reasons::DISPATCH_COMMITTED, spent);
+            }
         }
         ApprovalMark::Stale => {
             set(
