@@ -11,7 +11,7 @@ use kube::core::PartialObjectMeta;
 use kube::runtime::controller::{Action, Config, Controller};
 use kube::runtime::reflector::{ObjectRef, Store};
 use kube::runtime::watcher;
-use kube::{Api, ResourceExt as _};
+use kube::{Api, Client, ResourceExt as _};
 use ptah_api::{PtahSchema, PtahSchemaApproval, names};
 use tokio_util::sync::CancellationToken;
 
@@ -54,9 +54,13 @@ impl Error {
     }
 }
 
-/// Runs the controller until `stop`. `store` is filled by it; the census of realms reads it.
-pub async fn run(controller: Controller<PtahSchema>, context: Arc<Context>, stop: CancellationToken) {
-    let client = context.client.clone();
+/// Runs the controller until `stop`, watching by `client`; requests go by the context's own.
+pub async fn run(
+    controller: Controller<PtahSchema>,
+    client: Client,
+    context: Arc<Context>,
+    stop: CancellationToken,
+) {
     let jobs =
         watcher::Config::default().labels(&format!("{}={}", names::LABEL_MANAGED_BY, names::MANAGED_BY));
     let sources: Store<PtahSchema> = controller.store();

@@ -9,7 +9,8 @@ use serde_json::json;
 
 use super::super::evidence::{Claimant, SourceEvidence};
 use super::arrows;
-use super::world::{World, failure};
+use super::runner::failure;
+use super::world::World;
 
 fn pair(status: &str, reason: &str) -> (String, String) {
     (status.to_owned(), reason.to_owned())
