@@ -13,10 +13,7 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use kube::runtime::Controller;
-use kube::runtime::watcher;
-use kube::{Api, Client, Config};
-use ptah_api::PtahSchema;
+use kube::{Client, Config};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -56,10 +53,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     };
     lead.send_replace(true);
     tracing::info!("leading");
-    let controller = Controller::new(
-        Api::<PtahSchema>::all(watches.clone()),
-        watcher::Config::default(),
-    );
+    let controller = controller::of(&watches);
     let context = Arc::new(Context {
         leases: Leases::new(client.clone(), arguments.coordination_namespace()),
         schemas: controller.store(),

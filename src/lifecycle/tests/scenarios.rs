@@ -77,6 +77,28 @@ fn a_resting_pass_writes_nothing() {
 }
 
 #[test]
+fn a_database_that_is_away_for_a_day_is_read_again_and_again_and_then_again() {
+    let mut world = in_sync();
+    let mut tried = 0;
+    for _ in 0..24 * 60 {
+        world.fail_next = Some((
+            Operation::Observe,
+            failure("connection_failed", FailureClass::Transient),
+        ));
+        let before = world.created.len();
+        world.advance(60);
+        world.settle();
+        tried += world.created.len() - before;
+    }
+    assert_eq!(world.phase(), Phase::Failed);
+    assert!(tried > 24 * 6, "{tried} readings in a day: no count ends them");
+    world.fail_next = None;
+    world.advance(601);
+    world.settle();
+    assert_eq!(world.condition(types::IN_SYNC), pair("True", "ScopedConverged"));
+}
+
+#[test]
 fn drift_made_by_hand_is_found_by_the_refresh_and_planned() {
     let mut world = in_sync();
     world.edit_spec(json!({"policy": {"apply": "OnApproval"}}));

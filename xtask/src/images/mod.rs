@@ -18,8 +18,8 @@ use crate::cache::{Cache, Key, base, lock_file, postgres};
 use crate::node::Node;
 use crate::node::paths::REGISTRY;
 use crate::{progress, run, workspace};
-use binaries::Binaries;
 pub use binaries::Profile;
+use binaries::{Binaries, Binary};
 use builder::{Build, Builder};
 
 /// References by digest of what was pushed last.
@@ -32,6 +32,9 @@ pub struct Images {
     pub runner_postgresql: String,
     /// A PostgreSQL server with TLS, to be the target database of a test. It is no part of the product.
     pub test_postgresql: String,
+    /// A manager that tests can make die after any action, where it was asked for. It is no part of the product.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manager_failpoints: Option<String>,
 }
 
 impl Images {
@@ -53,6 +56,7 @@ impl Images {
             manager: find("manager")?,
             runner_postgresql: find("runner-postgresql")?,
             test_postgresql: find("test-postgresql")?,
+            manager_failpoints: None,
         })
     }
 }
@@ -64,6 +68,8 @@ pub struct Options {
     pub profile: Profile,
     /// The PostgreSQL servers that go into the runner's image.
     pub majors: Vec<u32>,
+    /// Whether to build the manager that tests can make die.
+    pub failpoints: bool,
 }
 
 impl Default for Options {
@@ -71,6 +77,7 @@ impl Default for Options {
         Self {
             profile: Profile::Image,
             majors: vec![postgres::NODE_MAJOR],
+            failpoints: false,
         }
     }
 }
@@ -113,11 +120,18 @@ pub fn build_and_push(cache: &Cache, node: &Node, options: &Options) -> Result<I
     // It needs no binaries, so that it is there when the product does not compile.
     let test_postgresql = work.test_postgresql()?;
     let binaries = progress::step("build the static binaries", || binaries::build(options.profile))?;
-    let images = Images {
-        manager: work.manager(&binaries)?,
+    let mut images = Images {
+        manager: work.manager("manager", &binaries.manager)?,
         runner_postgresql: work.runner_postgresql(&binaries)?,
         test_postgresql,
+        manager_failpoints: None,
     };
+    if options.failpoints {
+        let binary = progress::step("build the manager with failpoints", || {
+            binaries::build_failpoints(options.profile)
+        })?;
+        images.manager_failpoints = Some(work.manager("manager-failpoints", &binary)?);
+    }
     write(&node.paths().images(), &images)?;
     Ok(images)
 }
@@ -131,14 +145,14 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn manager(&mut self, binaries: &Binaries) -> Result<String> {
+    fn manager(&mut self, name: &str, binary: &Binary) -> Result<String> {
         let contexts = vec![
-            ("binaries", binaries.folder("ptah-operator")?),
+            ("binaries", binary.folder.clone()),
             ("certs", base::certificates(self.cache)?),
         ];
-        let key = Key::new("manager").file(&binaries.manager)?;
+        let key = Key::new("manager").file(&binary.path())?;
         self.image(
-            "manager",
+            name,
             &workspace::root().join("Dockerfile"),
             Some("manager"),
             contexts,
@@ -148,7 +162,7 @@ impl Work<'_> {
 
     fn runner_postgresql(&mut self, binaries: &Binaries) -> Result<String> {
         let mut contexts = vec![
-            ("binaries", binaries.folder("ptah-runner")?),
+            ("binaries", binaries.runner.folder.clone()),
             ("certs", base::certificates(self.cache)?),
         ];
         let empty = self.cache.entry("empty", &Key::new("empty"), |_| Ok(()))?;
@@ -170,7 +184,7 @@ impl Work<'_> {
                 },
             ));
         }
-        let key = Key::new("runner-postgresql").file(&binaries.runner)?;
+        let key = Key::new("runner-postgresql").file(&binaries.runner.path())?;
         let file = workspace::root().join("Dockerfile");
         self.image(
             "runner-postgresql",
