@@ -135,13 +135,12 @@ impl Mutant {
 
 /// The first result that any Job of this kind delivered.
 fn earlier_result(world: &World, kind: OperationType) -> Option<Outcome> {
-    let first = world.created.iter().find_map(|id| {
+    world.created.iter().find_map(|id| {
         let job = world.jobs.values().find(|job| job.request.operation.id == *id)?;
         (job.request.operation.kind == kind)
             .then(|| job.result.clone())
             .flatten()
-    });
-    first
+    })
 }
 
 #[test]
