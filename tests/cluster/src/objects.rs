@@ -114,7 +114,9 @@ impl World {
     /// The first chunk of the plan that waits.
     pub fn chunk(&self) -> Result<String> {
         let schema = self.read()?;
-        let plan = schema["status"]["plan"]["name"].as_str().context("no plan waits")?;
+        let plan = schema["status"]["plan"]["name"]
+            .as_str()
+            .context("no plan waits")?;
         ensure!(schema["status"]["plan"]["chunks"] == 1, "one chunk: {schema}");
         Ok(format!("{plan}-000"))
     }

@@ -59,8 +59,14 @@ fn people(world: &World) -> BTreeMap<&'static str, Who> {
         ("namespace-admin", user("access-namespace-admin")),
         ("cluster-admin", user("access-cluster-admin")),
         ("masters", Who::Administrator),
-        ("account", user(&format!("system:serviceaccount:{namespace}:another"))),
-        ("runner", user(&format!("system:serviceaccount:{namespace}:default"))),
+        (
+            "account",
+            user(&format!("system:serviceaccount:{namespace}:another")),
+        ),
+        (
+            "runner",
+            user(&format!("system:serviceaccount:{namespace}:default")),
+        ),
     ]
     .into()
 }
@@ -81,16 +87,26 @@ fn known(world: &World) -> BTreeMap<&'static str, Known> {
         })
         .unwrap();
     let plan = world
-        .object("ptahschemaplan", schema["status"]["plan"]["name"].as_str().unwrap())
+        .object(
+            "ptahschemaplan",
+            schema["status"]["plan"]["name"].as_str().unwrap(),
+        )
         .unwrap();
     let jobs = world.jobs().unwrap();
     let job = world.object("job", jobs.last().unwrap()).unwrap();
-    let snapshot = schema["status"]["source"]["snapshot"].as_str().unwrap().to_owned();
+    let snapshot = schema["status"]["source"]["snapshot"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let results = world.all("ptahresultrecord").unwrap();
     let pods = world.all("pods").unwrap();
     let get = |kind: &str, name: &str| world.object(kind, name).unwrap();
     [
-        ("approval", "ptahschemaapprovals", get("ptahschemaapproval", "spent")),
+        (
+            "approval",
+            "ptahschemaapprovals",
+            get("ptahschemaapproval", "spent"),
+        ),
         ("result", "ptahresultrecords", results.first().unwrap().clone()),
         ("snapshot", "configmaps", get("configmap", &snapshot)),
         ("chunk", "configmaps", get("configmap", &world.chunk().unwrap())),
@@ -189,7 +205,13 @@ fn attempt(
 }
 
 /// Whether the answer is what the cell says; if not, what is wrong.
-fn judge(table: &Table, cell: &str, action: &Action, who: &Who, answer: &Result<Value, No>) -> Result<(), String> {
+fn judge(
+    table: &Table,
+    cell: &str,
+    action: &Action,
+    who: &Who,
+    answer: &Result<Value, No>,
+) -> Result<(), String> {
     let no = match (cell, answer) {
         ("yes", Ok(object)) if action.what == "create approval" => {
             let name = match who {
@@ -214,11 +236,16 @@ fn judge(table: &Table, cell: &str, action: &Action, who: &Who, answer: &Result<
             no.code == 403 && said(&format!("User \"{name}\" cannot {verb} resource"))
         }
         _ => cell.split('|').any(|rule| {
-            let words = table.rules.get(rule).unwrap_or_else(|| unreachable!("there is no rule {rule}"));
+            let words = table
+                .rules
+                .get(rule)
+                .unwrap_or_else(|| unreachable!("there is no rule {rule}"));
             matches!(no.code, 403 | 422) && said(words)
         }),
     };
-    right.then_some(()).ok_or_else(|| format!("refused otherwise: {} {}", no.code, no.message))
+    right
+        .then_some(())
+        .ok_or_else(|| format!("refused otherwise: {} {}", no.code, no.message))
 }
 
 #[test]
@@ -232,13 +259,21 @@ fn who_may_create_edit_approve_and_forge_what_is_what_the_table_says() {
     let mut wrong = Vec::new();
     for action in &table.actions {
         let columns: Vec<&str> = action.cells.keys().map(String::as_str).collect();
-        assert_eq!(columns, people.keys().copied().collect::<Vec<_>>(), "{}", action.what);
+        assert_eq!(
+            columns,
+            people.keys().copied().collect::<Vec<_>>(),
+            "{}",
+            action.what
+        );
         for (name, cell) in &action.cells {
             let who = &people[name.as_str()];
             let answer = attempt(who, action, &known, &world.namespace());
             if let Err(why) = judge(&table, cell, action, who, &answer) {
                 let set: Vec<&String> = action.set.keys().collect();
-                wrong.push(format!("{name} / {} {set:?}: {cell} expected, {why}", action.what));
+                wrong.push(format!(
+                    "{name} / {} {set:?}: {cell} expected, {why}",
+                    action.what
+                ));
             }
         }
     }
@@ -246,8 +281,16 @@ fn who_may_create_edit_approve_and_forge_what_is_what_the_table_says() {
     // Dry runs alone: nothing of all that is left.
     let after = world.read().unwrap();
     assert_eq!(
-        (&after["spec"], &after["status"]["plan"], &after["metadata"]["generation"]),
-        (&before["spec"], &before["status"]["plan"], &before["metadata"]["generation"])
+        (
+            &after["spec"],
+            &after["status"]["plan"],
+            &after["metadata"]["generation"]
+        ),
+        (
+            &before["spec"],
+            &before["status"]["plan"],
+            &before["metadata"]["generation"]
+        )
     );
     assert_eq!(world.all("ptahschemaapproval").unwrap().len(), 1);
 }

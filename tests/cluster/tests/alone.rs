@@ -37,7 +37,9 @@ impl WithoutManager {
         shared()
             .cluster
             .wait("the manager to go", PATIENCE, || {
-                let pods = shared().cluster.ask(&["get", "pods", "-n", NAMESPACE, "-o", "name"])?;
+                let pods = shared()
+                    .cluster
+                    .ask(&["get", "pods", "-n", NAMESPACE, "-o", "name"])?;
                 Ok(pods.is_empty().then_some(()))
             })
             .unwrap();
@@ -48,14 +50,23 @@ impl WithoutManager {
 impl Drop for WithoutManager {
     fn drop(&mut self) {
         scale(1).unwrap();
-        let wait = ["rollout", "status", "deployment/ptah-operator", "-n", NAMESPACE, "--timeout=180s"];
+        let wait = [
+            "rollout",
+            "status",
+            "deployment/ptah-operator",
+            "-n",
+            NAMESPACE,
+            "--timeout=180s",
+        ];
         shared().cluster.ask(&wait).unwrap();
     }
 }
 
 fn scale(replicas: u32) -> anyhow::Result<String> {
     let replicas = format!("--replicas={replicas}");
-    shared().cluster.ask(&["scale", "deployment/ptah-operator", "-n", NAMESPACE, &replicas])
+    shared()
+        .cluster
+        .ask(&["scale", "deployment/ptah-operator", "-n", NAMESPACE, &replicas])
 }
 
 #[test]
@@ -92,7 +103,9 @@ impl WithoutWebhook {
             .get("", "mutatingwebhookconfiguration", WEBHOOK)
             .unwrap()
             .unwrap();
-        cluster.ask(&["delete", "mutatingwebhookconfiguration", WEBHOOK]).unwrap();
+        cluster
+            .ask(&["delete", "mutatingwebhookconfiguration", WEBHOOK])
+            .unwrap();
         Self(ptah_cluster_tests::bare(&webhook))
     }
 }
@@ -104,7 +117,8 @@ impl Drop for WithoutWebhook {
 }
 
 #[test]
-fn without_the_webhook_an_approval_in_another_name_is_refused_and_one_in_the_own_name_counts_for_that_person() {
+fn without_the_webhook_an_approval_in_another_name_is_refused_and_one_in_the_own_name_counts_for_that_person()
+{
     let _alone = alone();
     let world = waiting("bypassed");
     let schema = world.read().unwrap();
@@ -119,9 +133,18 @@ fn without_the_webhook_an_approval_in_another_name_is_refused_and_one_in_the_own
     {
         let _bypassed = WithoutWebhook::new();
         for (approver, words) in [
-            (json!({"username": "mallory"}), "an approval is made in the name of whoever asks for it"),
-            (json!({"username": ""}), "an approval is made in the name of whoever asks for it"),
-            (json!({"username": "admin", "uid": "1"}), "spec.approver.uid is not the requester's"),
+            (
+                json!({"username": "mallory"}),
+                "an approval is made in the name of whoever asks for it",
+            ),
+            (
+                json!({"username": ""}),
+                "an approval is made in the name of whoever asks for it",
+            ),
+            (
+                json!({"username": "admin", "uid": "1"}),
+                "spec.approver.uid is not the requester's",
+            ),
             (
                 json!({"username": "admin", "groups": ["auditors"]}),
                 "spec.approver.groups names a group that the requester is not in",
@@ -154,6 +177,8 @@ fn without_the_webhook_an_approval_in_another_name_is_refused_and_one_in_the_own
     let own = world.object("ptahschemaapproval", "own").unwrap();
     assert_eq!(own["spec"]["approver"], json!({"username": "admin"}));
     // The webhook is back: it stamps again.
-    let refused = stamped("late", json!({"username": "admin"})).unwrap_err().to_string();
+    let refused = stamped("late", json!({"username": "admin"}))
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("does not wait for an approval"), "{refused}");
 }

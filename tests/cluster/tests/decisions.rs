@@ -17,7 +17,12 @@ fn looked_at(world: &World) {
         shared()
             .cluster
             .ask(&[
-                "annotate", "ptahschema", "app", "-n", &world.namespace(), "--overwrite",
+                "annotate",
+                "ptahschema",
+                "app",
+                "-n",
+                &world.namespace(),
+                "--overwrite",
                 &format!("test.example/nudge={value}"),
             ])
             .unwrap()
@@ -51,8 +56,15 @@ fn a_spent_approval_decides_nothing_again_and_a_copy_of_it_is_the_decision_of_wh
     // Nobody but the manager takes the mark away.
     let refused = cluster
         .ask(&[
-            "patch", "ptahschemaapproval", "first", "-n", &world.namespace(), "--subresource=status", "--type=merge",
-            "-p", r#"{"status": {"conditions": []}}"#,
+            "patch",
+            "ptahschemaapproval",
+            "first",
+            "-n",
+            &world.namespace(),
+            "--subresource=status",
+            "--type=merge",
+            "-p",
+            r#"{"status": {"conditions": []}}"#,
         ])
         .unwrap_err()
         .to_string();
@@ -66,7 +78,9 @@ fn a_spent_approval_decides_nothing_again_and_a_copy_of_it_is_the_decision_of_wh
     copy["status"] = spent["status"].clone();
     let refused = world.put(copy.clone()).unwrap_err().to_string();
     assert!(
-        ["does not wait for an approval", "is under way"].iter().any(|words| refused.contains(words)),
+        ["does not wait for an approval", "is under way"]
+            .iter()
+            .any(|words| refused.contains(words)),
         "{refused}"
     );
 
@@ -100,11 +114,17 @@ fn a_spent_approval_decides_nothing_again_and_a_copy_of_it_is_the_decision_of_wh
         .unwrap();
     let made = approval(&world, "copy");
     assert_eq!(made["spec"]["approver"]["username"], "ann");
-    assert_ne!(made["spec"]["mutationRequestUID"], spent["spec"]["mutationRequestUID"]);
+    assert_ne!(
+        made["spec"]["mutationRequestUID"],
+        spent["spec"]["mutationRequestUID"]
+    );
     assert_ne!(made["metadata"]["uid"], spent["metadata"]["uid"]);
     world.until_phase("InSync").unwrap();
     assert_eq!(world.tables().unwrap(), ["t"]);
-    assert_eq!(condition(&approval(&world, "copy"), "Consumed"), "True/DispatchCommitted");
+    assert_eq!(
+        condition(&approval(&world, "copy"), "Consumed"),
+        "True/DispatchCommitted"
+    );
     let runs = log
         .requests()
         .unwrap()
@@ -128,7 +148,9 @@ fn an_approval_made_for_one_resource_is_not_taken_for_another() {
     }
     for name in ["app", "second"] {
         let schema = world
-            .until_of(name, "a plan", |schema| schema["status"]["phase"] == "AwaitingApproval")
+            .until_of(name, "a plan", |schema| {
+                schema["status"]["phase"] == "AwaitingApproval"
+            })
             .unwrap();
         specs.push(schema);
     }
@@ -141,9 +163,24 @@ fn an_approval_made_for_one_resource_is_not_taken_for_another() {
                 "planFingerprint": fingerprint["status"]["plan"]["fingerprint"]}}))
     };
     for (schema, plan, fingerprint, words) in [
-        (second, app, app, "spec.planRef.name is not that of the plan that waits"),
-        (second, second, app, "spec.planFingerprint is not that of the plan that waits"),
-        (app, second, app, "spec.planRef.name is not that of the plan that waits"),
+        (
+            second,
+            app,
+            app,
+            "spec.planRef.name is not that of the plan that waits",
+        ),
+        (
+            second,
+            second,
+            app,
+            "spec.planFingerprint is not that of the plan that waits",
+        ),
+        (
+            app,
+            second,
+            app,
+            "spec.planRef.name is not that of the plan that waits",
+        ),
     ] {
         let refused = crossed(schema, plan, fingerprint).unwrap_err().to_string();
         let name = schema["metadata"]["name"].as_str().unwrap();

@@ -10,7 +10,10 @@ fn list(kind: &str) -> Vec<Value> {
 }
 
 fn ours(object: &Value) -> bool {
-    object["metadata"]["name"].as_str().unwrap().starts_with("ptah-operator")
+    object["metadata"]["name"]
+        .as_str()
+        .unwrap()
+        .starts_with("ptah-operator")
 }
 
 #[test]
@@ -25,7 +28,11 @@ fn a_crd_is_small_enough_for_an_annotation_and_defaults_nothing_under_spec() {
         let size = crd.to_string().len();
         assert!(size < 256 * 1024, "{name} has {size} bytes");
         let spec = &crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
-        assert!(spec.is_object() && defaults(spec).is_empty(), "{name}: {:?}", defaults(spec));
+        assert!(
+            spec.is_object() && defaults(spec).is_empty(),
+            "{name}: {:?}",
+            defaults(spec)
+        );
     }
 }
 
@@ -35,7 +42,8 @@ fn defaults(schema: &Value) -> Vec<&Value> {
         Value::Object(fields) => fields
             .iter()
             .flat_map(|(key, value)| {
-                let own = (key == "default" && !value.get("type").is_some_and(Value::is_string)).then_some(value);
+                let own =
+                    (key == "default" && !value.get("type").is_some_and(Value::is_string)).then_some(value);
                 own.into_iter().chain(defaults(value)).collect::<Vec<_>>()
             })
             .collect(),
@@ -46,8 +54,17 @@ fn defaults(schema: &Value) -> Vec<&Value> {
 
 #[test]
 fn the_webhook_matches_our_kind_alone_and_no_policy_holds_up_anybody_but_the_manager() {
-    let webhooks: Vec<Value> = list("mutatingwebhookconfiguration").into_iter().filter(ours).collect();
-    assert_eq!(list("validatingwebhookconfiguration").into_iter().filter(ours).count(), 0);
+    let webhooks: Vec<Value> = list("mutatingwebhookconfiguration")
+        .into_iter()
+        .filter(ours)
+        .collect();
+    assert_eq!(
+        list("validatingwebhookconfiguration")
+            .into_iter()
+            .filter(ours)
+            .count(),
+        0
+    );
     let rules: Vec<&Value> = webhooks
         .iter()
         .flat_map(|configuration| configuration["webhooks"].as_array().unwrap())
@@ -58,11 +75,16 @@ fn the_webhook_matches_our_kind_alone_and_no_policy_holds_up_anybody_but_the_man
         .collect();
     assert_eq!(
         rules,
-        [&json!({"apiGroups": ["operator.ptah.run"], "apiVersions": ["v1alpha1"], "operations": ["CREATE"],
-            "resources": ["ptahschemaapprovals"], "scope": "Namespaced"})]
+        [
+            &json!({"apiGroups": ["operator.ptah.run"], "apiVersions": ["v1alpha1"], "operations": ["CREATE"],
+            "resources": ["ptahschemaapprovals"], "scope": "Namespaced"})
+        ]
     );
     let manager = format!("request.userInfo.username == \"{}\"", shared().manager);
-    let policies: Vec<Value> = list("validatingadmissionpolicy").into_iter().filter(ours).collect();
+    let policies: Vec<Value> = list("validatingadmissionpolicy")
+        .into_iter()
+        .filter(ours)
+        .collect();
     assert_eq!(policies.len(), 7);
     for policy in policies {
         let name = &policy["metadata"]["name"];

@@ -38,9 +38,15 @@ fn a_later_edit_is_no_less_held_to_the_policy_a_rotated_password_is_no_edit_and_
 
     // The password alone changes: the next connection uses it, and nothing is planned.
     let login = format!("{}_app", world.database());
-    world.sql(&format!("ALTER ROLE {login} PASSWORD 'r0tated-Eizo9eex'")).unwrap();
     world
-        .secret(&world.url.replace(xtask::stage::Database::secret(), "r0tated-Eizo9eex"))
+        .sql(&format!("ALTER ROLE {login} PASSWORD 'r0tated-Eizo9eex'"))
+        .unwrap();
+    world
+        .secret(
+            &world
+                .url
+                .replace(xtask::stage::Database::secret(), "r0tated-Eizo9eex"),
+        )
         .unwrap();
     let jobs = world.jobs().unwrap();
     let seen = &done["status"]["lastSuccessfulReconciliation"];
@@ -53,10 +59,23 @@ fn a_later_edit_is_no_less_held_to_the_policy_a_rotated_password_is_no_edit_and_
     let once = refreshed(seen).unwrap();
     let twice = refreshed(&once["status"]["lastSuccessfulReconciliation"]).unwrap();
     assert_eq!(
-        (&twice["status"]["plan"], &twice["status"]["applied"], &twice["status"]["source"]),
-        (&done["status"]["plan"], &done["status"]["applied"], &done["status"]["source"])
+        (
+            &twice["status"]["plan"],
+            &twice["status"]["applied"],
+            &twice["status"]["source"]
+        ),
+        (
+            &done["status"]["plan"],
+            &done["status"]["applied"],
+            &done["status"]["source"]
+        )
     );
-    let new: Vec<String> = world.jobs().unwrap().into_iter().filter(|job| !jobs.contains(job)).collect();
+    let new: Vec<String> = world
+        .jobs()
+        .unwrap()
+        .into_iter()
+        .filter(|job| !jobs.contains(job))
+        .collect();
     assert!(
         !new.is_empty() && new.iter().all(|job| job.starts_with("ptah-observe-")),
         "{new:?}"
@@ -90,7 +109,14 @@ fn a_later_edit_is_no_less_held_to_the_policy_a_rotated_password_is_no_edit_and_
     let text = shared()
         .cluster
         .ask(&[
-            "get", "ptahschema", "app", "-n", &world.namespace(), "-o", "json", "--show-managed-fields",
+            "get",
+            "ptahschema",
+            "app",
+            "-n",
+            &world.namespace(),
+            "-o",
+            "json",
+            "--show-managed-fields",
         ])
         .unwrap();
     let whole: Value = serde_json::from_str(&text).unwrap();
@@ -106,7 +132,10 @@ fn a_later_edit_is_no_less_held_to_the_policy_a_rotated_password_is_no_edit_and_
         })
         .collect();
     assert!(
-        managers.len() > 1 && managers.iter().all(|(name, spec)| name.starts_with("kubectl") == *spec),
+        managers.len() > 1
+            && managers
+                .iter()
+                .all(|(name, spec)| name.starts_with("kubectl") == *spec),
         "{managers:?}"
     );
 
@@ -118,7 +147,9 @@ fn a_later_edit_is_no_less_held_to_the_policy_a_rotated_password_is_no_edit_and_
 #[test]
 fn the_spec_that_was_applied_is_the_spec_that_is_read_back_zero_values_included() {
     let world = World::new("written").unwrap();
-    world.source(&json!({"t.sql": "CREATE TABLE t (id bigint PRIMARY KEY);"})).unwrap();
+    world
+        .source(&json!({"t.sql": "CREATE TABLE t (id bigint PRIMARY KEY);"}))
+        .unwrap();
     let smallest = json!({
         "target": {"engine": "PostgreSQL", "coordinationKey": "db", "urlFrom": {"name": "db", "key": "url"}},
         "desired": {"configMap": {"name": "sql"}},
@@ -138,14 +169,18 @@ fn the_spec_that_was_applied_is_the_spec_that_is_read_back_zero_values_included(
     let specs = [("smallest", &smallest), ("zeroes", &zeroes)];
     for (name, spec) in specs {
         world
-            .put(json!({"apiVersion": "operator.ptah.run/v1alpha1", "kind": "PtahSchema",
-                "metadata": {"name": name}, "spec": spec}))
+            .put(
+                json!({"apiVersion": "operator.ptah.run/v1alpha1", "kind": "PtahSchema",
+                "metadata": {"name": name}, "spec": spec}),
+            )
             .unwrap();
     }
     for (name, spec) in specs {
         // The manager has written status, claims and a finalizer by then.
         let schema = world
-            .until_of(name, "a plan", |schema| schema["status"]["phase"] == "AwaitingApproval")
+            .until_of(name, "a plan", |schema| {
+                schema["status"]["phase"] == "AwaitingApproval"
+            })
             .unwrap();
         assert_eq!(schema["spec"], *spec, "{name}");
         assert_eq!(schema["metadata"]["generation"], 1, "{name}");
@@ -168,7 +203,8 @@ fn a_run_under_way_is_not_ended_by_a_newer_edit_and_the_edit_follows_it() {
     let hold = "BEGIN; LOCK TABLE t IN ACCESS SHARE MODE; SELECT pg_sleep(600)";
     std::thread::scope(|scope| {
         scope.spawn(|| world.sql(hold));
-        let held = "SELECT 1 FROM pg_locks WHERE relation = 't'::regclass AND mode = 'AccessShareLock' AND granted";
+        let held =
+            "SELECT 1 FROM pg_locks WHERE relation = 't'::regclass AND mode = 'AccessShareLock' AND granted";
         let waits = "SELECT pid::text FROM pg_stat_activity WHERE application_name = 'ptah' AND wait_event_type = 'Lock'";
         let until = |what: &str, sql: &str| {
             shared().cluster.wait(what, PATIENCE, || {
@@ -200,7 +236,11 @@ fn a_run_under_way_is_not_ended_by_a_newer_edit_and_the_edit_follows_it() {
         assert_eq!(seen["status"]["phase"], "Applying");
         let still = world.object("job", job.as_str().unwrap()).unwrap();
         assert_eq!(
-            (&still["metadata"]["uid"], &still["metadata"]["deletionTimestamp"], &still["status"]["active"]),
+            (
+                &still["metadata"]["uid"],
+                &still["metadata"]["deletionTimestamp"],
+                &still["status"]["active"]
+            ),
             (&uid, &Value::Null, &json!(1))
         );
         assert_eq!(world.sql(waits).unwrap(), backend, "the same session waits");
@@ -225,11 +265,15 @@ fn a_run_under_way_is_not_ended_by_a_newer_edit_and_the_edit_follows_it() {
 fn nothing_is_made_for_a_resource_that_is_being_deleted_and_deletion_waits_for_no_step() {
     let world = World::new("deleting").unwrap();
     let namespace = world.namespace();
-    world.source(&json!({"t.sql": "CREATE TABLE t (id bigint PRIMARY KEY);"})).unwrap();
+    world
+        .source(&json!({"t.sql": "CREATE TABLE t (id bigint PRIMARY KEY);"}))
+        .unwrap();
     world.schema(&json!({"interval": "10s"})).unwrap();
     world.until_phase("AwaitingApproval").unwrap();
     // One whose target does not answer and that waits an hour to try again, and one whose Pod cannot start.
-    let away = world.url.replace("postgresql.test-database.svc", "nowhere.test-database.svc");
+    let away = world
+        .url
+        .replace("postgresql.test-database.svc", "nowhere.test-database.svc");
     world
         .put(json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "away"}, "stringData": {"url": away}}))
         .unwrap();
@@ -239,7 +283,10 @@ fn nothing_is_made_for_a_resource_that_is_being_deleted_and_deletion_waits_for_n
             "execution": {"failureRetryInterval": "1h"}}))
         .unwrap();
     world
-        .schema_named("pending", &json!({"execution": {"nodeSelector": {"ptah-test-deleting": "never"}}}))
+        .schema_named(
+            "pending",
+            &json!({"execution": {"nodeSelector": {"ptah-test-deleting": "never"}}}),
+        )
         .unwrap();
     world
         .until_of("backoff", "the back-off", |schema| {
@@ -263,7 +310,13 @@ fn nothing_is_made_for_a_resource_that_is_being_deleted_and_deletion_waits_for_n
     let finalizers = |list: &Value| {
         cluster
             .ask(&[
-                "patch", "ptahschema", "app", "-n", &namespace, "--type=merge", "-p",
+                "patch",
+                "ptahschema",
+                "app",
+                "-n",
+                &namespace,
+                "--type=merge",
+                "-p",
                 &json!({"metadata": {"finalizers": list}}).to_string(),
             ])
             .unwrap()
@@ -271,13 +324,24 @@ fn nothing_is_made_for_a_resource_that_is_being_deleted_and_deletion_waits_for_n
     finalizers(&json!(["test.example/hold"]));
     let log = AuditLog::from_now(shared().node.paths().audit_log()).unwrap();
     cluster
-        .ask(&["delete", "ptahschema", "app", "-n", &namespace, "--cascade=foreground", "--wait=false"])
+        .ask(&[
+            "delete",
+            "ptahschema",
+            "app",
+            "-n",
+            &namespace,
+            "--cascade=foreground",
+            "--wait=false",
+        ])
         .unwrap();
     world
         .source(&json!({"t.sql": "CREATE TABLE t (id bigint PRIMARY KEY, note text);"}))
         .unwrap();
     let refused = world.approve("late").unwrap_err().to_string();
-    assert!(refused.contains("is being deleted; nothing of it will run"), "{refused}");
+    assert!(
+        refused.contains("is being deleted; nothing of it will run"),
+        "{refused}"
+    );
     // The manager is seen to go on: it answers a resource that came after, and that reads the same source.
     world
         .schema_named("after", &json!({"target": {"engine": "Oracle", "coordinationKey": "after", "urlFrom": {"name": "db", "key": "url"}}}))
@@ -298,8 +362,15 @@ fn nothing_is_made_for_a_resource_that_is_being_deleted_and_deletion_waits_for_n
         .map(|request| request.uri)
         .collect();
     assert_eq!(made, Vec::<String>::new());
-    let stays: Vec<&Value> = kept["metadata"]["finalizers"].as_array().unwrap().iter().collect();
-    assert!(!stays.contains(&&json!("operator.ptah.run/active-operation")), "{stays:?}");
+    let stays: Vec<&Value> = kept["metadata"]["finalizers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .collect();
+    assert!(
+        !stays.contains(&&json!("operator.ptah.run/active-operation")),
+        "{stays:?}"
+    );
     finalizers(&json!([]));
     world.until_gone("ptahschema", "app").unwrap();
     assert_eq!(world.tables().unwrap(), Vec::<String>::new());

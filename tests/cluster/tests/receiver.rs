@@ -7,8 +7,8 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ptah_cluster_tests::{PATIENCE, World, shared};
 use ptah_contract::digest::Digest;
 use ptah_contract::protocol::{
-    MAX_OUTCOME_BYTES, OUTCOME_MEDIA_TYPE, Outcome, PROTOCOL_VERSION, RESULT_AUDIENCE, Request, Step, StepFailure,
-    result_name,
+    MAX_OUTCOME_BYTES, OUTCOME_MEDIA_TYPE, Outcome, PROTOCOL_VERSION, RESULT_AUDIENCE, Request, Step,
+    StepFailure, result_name,
 };
 use reqwest::{Certificate, Client, Method};
 use serde_json::{Value, json};
@@ -33,7 +33,12 @@ struct Delivery {
 
 impl Receiver {
     fn reach(request: &Request) -> Self {
-        let host = request.delivery.endpoint.strip_prefix("https://").unwrap().to_owned();
+        let host = request
+            .delivery
+            .endpoint
+            .strip_prefix("https://")
+            .unwrap()
+            .to_owned();
         let host = host.split(':').next().unwrap().to_owned();
         let address = shared()
             .cluster
@@ -53,7 +58,10 @@ impl Receiver {
             .no_proxy()
             .build()
             .unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
         Self {
             runtime,
             client,
@@ -64,7 +72,12 @@ impl Receiver {
     /// Status and text of the answer.
     fn offer(&self, method: Method, delivery: &Delivery, body: Option<&[u8]>) -> (u16, String) {
         let part = |key: &str| delivery.identity[key].as_str().unwrap();
-        let name = result_name(part("namespace"), part("uid"), part("operationId"), part("jobName"));
+        let name = result_name(
+            part("namespace"),
+            part("uid"),
+            part("operationId"),
+            part("jobName"),
+        );
         let speaker = json!({"identity": delivery.identity, "pod": delivery.pod}).to_string();
         let mut request = self
             .client
@@ -137,7 +150,9 @@ fn only_the_pod_of_the_live_claim_is_heard_and_its_first_word_stands() {
         .wait("its Pod", PATIENCE, || Ok(world.all("pods")?.into_iter().next()))
         .unwrap();
     let job = world.object("job", &job_name).unwrap();
-    let text = pod["metadata"]["annotations"]["operator.ptah.run/request"].as_str().unwrap();
+    let text = pod["metadata"]["annotations"]["operator.ptah.run/request"]
+        .as_str()
+        .unwrap();
     let request = Request::from_bytes(text.as_bytes()).unwrap();
     let receiver = Receiver::reach(&request);
     let namespace = world.namespace();
@@ -242,7 +257,11 @@ fn only_the_pod_of_the_live_claim_is_heard_and_its_first_word_stands() {
     }
     let large = vec![b' '; MAX_OUTCOME_BYTES + 1];
     let (code, said) = receiver.offer(Method::PUT, &right, Some(&large));
-    assert_eq!((code, said.contains("is larger than 12582912 bytes")), (413, true), "{said}");
+    assert_eq!(
+        (code, said.contains("is larger than 12582912 bytes")),
+        (413, true),
+        "{said}"
+    );
     assert_eq!(world.all("ptahresultrecord").unwrap(), Vec::<Value>::new());
 
     // The right Pod is heard; what it said first stands.
@@ -264,6 +283,9 @@ fn only_the_pod_of_the_live_claim_is_heard_and_its_first_word_stands() {
     assert_eq!(records.len(), 1);
     assert_eq!(receipt["uid"], records[0]["metadata"]["uid"]);
     let schema = world.read().unwrap();
-    assert_eq!(schema["status"]["activeOperation"]["jobName"], job_name, "nothing is read before the Job's end");
+    assert_eq!(
+        schema["status"]["activeOperation"]["jobName"], job_name,
+        "nothing is read before the Job's end"
+    );
     world.delete("ptahschema", "app").unwrap();
 }

@@ -18,7 +18,9 @@ fn serving() -> Value {
 }
 
 fn text(secret: &Value, key: &str) -> String {
-    let bytes = BASE64_STANDARD.decode(secret["data"][key].as_str().unwrap_or_default()).unwrap();
+    let bytes = BASE64_STANDARD
+        .decode(secret["data"][key].as_str().unwrap_or_default())
+        .unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
@@ -41,7 +43,10 @@ fn trust() -> String {
         .get("", "mutatingwebhookconfiguration", &name)
         .unwrap()
         .unwrap();
-    let bundle = found["webhooks"][0]["clientConfig"]["caBundle"].as_str().unwrap().to_owned();
+    let bundle = found["webhooks"][0]["clientConfig"]["caBundle"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     String::from_utf8(BASE64_STANDARD.decode(bundle).unwrap()).unwrap()
 }
 
@@ -81,18 +86,31 @@ fn a_certificate_is_announced_and_replaced_under_load_and_no_request_is_refused(
         let rotated = thread::Builder::new().spawn_scoped(scope, || {
             // Less than a third of its life is left: the next one is announced, and trusted, before it is served.
             set("not-after", 24 * 20);
-            wait("the next certificate to be announced", || !text(&serving(), "next.crt").is_empty());
+            wait("the next certificate to be announced", || {
+                !text(&serving(), "next.crt").is_empty()
+            });
             let next = text(&serving(), "next.crt");
-            wait("both authorities to be trusted", || trust().matches("BEGIN CERTIFICATE").count() == 2);
-            assert_eq!(text(&serving(), "tls.crt"), text(&before, "tls.crt"), "it is not served yet");
+            wait("both authorities to be trusted", || {
+                trust().matches("BEGIN CERTIFICATE").count() == 2
+            });
+            assert_eq!(
+                text(&serving(), "tls.crt"),
+                text(&before, "tls.crt"),
+                "it is not served yet"
+            );
             // It was announced longer ago than any operation runs.
             set("next-announced-at", -26);
-            wait("the next certificate to be served", || text(&serving(), "tls.crt") == next);
+            wait("the next certificate to be served", || {
+                text(&serving(), "tls.crt") == next
+            });
             wait("the old authority to be trusted still", || {
-                trust().matches("BEGIN CERTIFICATE").count() == 2 && trust().contains(text(&before, "ca.crt").trim())
+                trust().matches("BEGIN CERTIFICATE").count() == 2
+                    && trust().contains(text(&before, "ca.crt").trim())
             });
             let served = asked.load(Ordering::Relaxed);
-            wait("requests after the change", || asked.load(Ordering::Relaxed) > served + 5);
+            wait("requests after the change", || {
+                asked.load(Ordering::Relaxed) > served + 5
+            });
         });
         let rotated = rotated.unwrap().join();
         stop.store(true, Ordering::Relaxed);

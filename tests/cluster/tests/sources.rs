@@ -47,7 +47,11 @@ fn keys_that_would_be_one_file_unusable_paths_and_a_missing_key_are_refused_by_n
             selecting(&[("a", "../t.sql")]),
             ["invalid_path", "\"../t.sql\""],
         ),
-        (two.clone(), selecting(&[("a", "/t.sql")]), ["invalid_path", "\"/t.sql\""]),
+        (
+            two.clone(),
+            selecting(&[("a", "/t.sql")]),
+            ["invalid_path", "\"/t.sql\""],
+        ),
         (
             two.clone(),
             selecting(&[("a", "db/.GIT/t.sql")]),
@@ -74,7 +78,11 @@ fn keys_that_would_be_one_file_unusable_paths_and_a_missing_key_are_refused_by_n
         assert_eq!(schema["status"]["plan"], Value::Null);
     }
     assert_eq!(
-        (world.jobs().unwrap(), world.snapshots().unwrap(), world.tables().unwrap()),
+        (
+            world.jobs().unwrap(),
+            world.snapshots().unwrap(),
+            world.tables().unwrap()
+        ),
         (vec![], vec![], vec![])
     );
 }
@@ -117,7 +125,11 @@ fn an_object_under_a_snapshots_name_counts_for_its_bytes_alone_whoever_made_it()
         let said = message(&schema, "ReconciliationFailed");
         assert!(said.contains(name) && said.contains("delete it"), "{said}");
         assert_eq!(schema["status"]["phase"], "Failed");
-        assert_eq!(world.object("configmap", name).unwrap(), before, "it is left alone");
+        assert_eq!(
+            world.object("configmap", name).unwrap(),
+            before,
+            "it is left alone"
+        );
         world.schema(&json!({"suspend": true})).unwrap();
         world.until_phase("Suspended").unwrap();
         world.delete("configmap", name).unwrap();
@@ -169,7 +181,10 @@ fn promise_p052_p053_a_snapshot_deleted_under_an_operation_refuses_it_and_its_ex
         })
     };
     let schema = claimed(&Value::Null).unwrap();
-    let name = schema["status"]["source"]["snapshot"].as_str().unwrap().to_owned();
+    let name = schema["status"]["source"]["snapshot"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let snapshot = bare(&world.object("configmap", &name).unwrap());
     world.delete("configmap", &name).unwrap();
     node("ptah-test-gone=yes");
@@ -179,7 +194,10 @@ fn promise_p052_p053_a_snapshot_deleted_under_an_operation_refuses_it_and_its_ex
         .cluster
         .wait("the Pod to be scheduled", ptah_cluster_tests::PATIENCE, || {
             let pods = world.all("pods")?;
-            Ok(pods.iter().any(|pod| pod["spec"]["nodeName"].is_string()).then_some(()))
+            Ok(pods
+                .iter()
+                .any(|pod| pod["spec"]["nodeName"].is_string())
+                .then_some(()))
         })
         .unwrap();
     world.put(snapshot).unwrap();
@@ -208,7 +226,10 @@ fn promise_p052_p053_a_snapshot_deleted_under_an_operation_refuses_it_and_its_ex
         })
         .unwrap();
     let said = message(&failed, "ReconciliationFailed");
-    assert!(said.starts_with("Observe: ") && said.contains("deadline"), "{said}");
+    assert!(
+        said.starts_with("Observe: ") && said.contains("deadline"),
+        "{said}"
+    );
     let after = world.until_phase("AwaitingApproval").unwrap();
     assert_eq!(after["status"]["source"]["snapshot"], name);
     assert_eq!(world.tables().unwrap(), Vec::<String>::new());

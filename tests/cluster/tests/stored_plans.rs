@@ -70,9 +70,14 @@ fn a_plan_object_that_somebody_deletes_is_made_again_and_an_approval_of_the_old_
     world.delete("ptahschemaplan", name).unwrap();
     let refused = world.approve("early").unwrap_err().to_string();
     assert!(
-        ["does not exist", "is under way", "does not wait", "is not that of the plan"]
-            .iter()
-            .any(|words| refused.contains(words)),
+        [
+            "does not exist",
+            "is under way",
+            "does not wait",
+            "is not that of the plan"
+        ]
+        .iter()
+        .any(|words| refused.contains(words)),
         "{refused}"
     );
     let after = another(&world, &before);
@@ -89,7 +94,10 @@ fn a_plan_object_that_somebody_deletes_is_made_again_and_an_approval_of_the_old_
         )
         .unwrap_err()
         .to_string();
-    assert!(refused.contains("spec.planRef.uid is not that of the plan"), "{refused}");
+    assert!(
+        refused.contains("spec.planRef.uid is not that of the plan"),
+        "{refused}"
+    );
     world.approve("new").unwrap();
     world.until_phase("InSync").unwrap();
     assert_eq!(world.tables().unwrap(), ["t"]);
@@ -203,7 +211,12 @@ fn promise_p029_a_chunk_replaced_under_a_dispatched_run_is_not_run() {
     let failed = world.until_phase("Failed").unwrap();
     node("ptah-test-swapped-");
     let said = message(&failed, "ReconciliationFailed");
-    for words in ["plan_digest_mismatch", "a person must look", "nothing was committed", "the approval is spent"] {
+    for words in [
+        "plan_digest_mismatch",
+        "a person must look",
+        "nothing was committed",
+        "the approval is spent",
+    ] {
         assert!(said.contains(words), "{words}: {said}");
     }
     assert_eq!(condition(&failed, "Applying"), "False/OperationFailed");

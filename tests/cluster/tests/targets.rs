@@ -15,7 +15,11 @@ fn a_plan_that_needs_a_privilege_that_the_login_lacks_is_refused_by_name_before_
     world.schema(&json!({"policy": {"apply": "Always"}})).unwrap();
     let failed = world.until_phase("Failed").unwrap();
     let said = message(&failed, "ReconciliationFailed");
-    for words in ["missing_privilege", "may not change table public.theirs", "it needs an edit"] {
+    for words in [
+        "missing_privilege",
+        "may not change table public.theirs",
+        "it needs an edit",
+    ] {
         assert!(said.contains(words), "{words}: {said}");
     }
     assert_eq!(
@@ -51,7 +55,9 @@ fn a_plan_that_touches_a_protected_table_blocks_by_name_and_is_not_even_stored()
     assert_eq!(condition(&blocked, "Stalled"), "True/ProtectedTable");
     let said = message(&blocked, "Ready");
     assert!(
-        said.contains("public.t") && said.contains("spec.policy.protectedTables") && !said.contains("public.u"),
+        said.contains("public.t")
+            && said.contains("spec.policy.protectedTables")
+            && !said.contains("public.u"),
         "{said}"
     );
     assert_eq!(
@@ -74,10 +80,12 @@ fn a_plan_that_touches_a_protected_table_blocks_by_name_and_is_not_even_stored()
 fn two_resources_that_claim_one_realm_are_both_refused_and_deleting_one_lets_the_other_go_on() {
     let world = World::new("realm").unwrap();
     world.source(&json!({"t.sql": TABLE})).unwrap();
-    let sharing = |shared: bool| json!({
-        "target": {"engine": "PostgreSQL", "coordinationKey": "one", "urlFrom": {"name": "db", "key": "url"}, "sharedRealm": shared},
-        "interval": "10s",
-    });
+    let sharing = |shared: bool| {
+        json!({
+            "target": {"engine": "PostgreSQL", "coordinationKey": "one", "urlFrom": {"name": "db", "key": "url"}, "sharedRealm": shared},
+            "interval": "10s",
+        })
+    };
     // Suspended until both are there, so that neither was first.
     for name in ["app", "loser"] {
         let mut spec = sharing(name == "loser");
@@ -92,7 +100,11 @@ fn two_resources_that_claim_one_realm_are_both_refused_and_deleting_one_lets_the
         let schema = world.until_reason(name, "Ready", "RealmConflict").unwrap();
         let said = message(&schema, "Ready");
         assert_eq!(schema["status"]["phase"], "Blocked");
-        for words in ["spec.target.coordinationKey", &format!("claimed by test-realm/{other}"), "sharedRealm: true"] {
+        for words in [
+            "spec.target.coordinationKey",
+            &format!("claimed by test-realm/{other}"),
+            "sharedRealm: true",
+        ] {
             assert!(said.contains(words), "{words}: {said}");
         }
         assert_eq!(schema["metadata"]["finalizers"], Value::Null, "it holds nothing");
@@ -125,9 +137,7 @@ fn two_resources_that_claim_one_realm_are_both_refused_and_deleting_one_lets_the
 #[test]
 fn an_engine_of_no_known_name_or_without_a_runner_blocks_by_name_and_every_spelling_of_postgresql_is_taken() {
     let world = World::new("engines").unwrap();
-    let target = |engine: &str| {
-        json!({"target": {"engine": engine, "coordinationKey": "db", "urlFrom": {"name": "db", "key": "url"}}})
-    };
+    let target = |engine: &str| json!({"target": {"engine": engine, "coordinationKey": "db", "urlFrom": {"name": "db", "key": "url"}}});
     for (engine, words) in [
         ("Oracle", "no engine of that name exists"),
         ("PostgreSQL-17", "no engine of that name exists"),
@@ -135,7 +145,9 @@ fn an_engine_of_no_known_name_or_without_a_runner_blocks_by_name_and_every_spell
     ] {
         world.schema(&target(engine)).unwrap();
         let blocked = world
-            .until(engine, |schema| message(schema, "EngineSupported").contains(engine))
+            .until(engine, |schema| {
+                message(schema, "EngineSupported").contains(engine)
+            })
             .unwrap();
         assert_eq!(condition(&blocked, "EngineSupported"), "False/UnsupportedEngine");
         assert_eq!(condition(&blocked, "Ready"), "False/UnsupportedEngine");
@@ -150,7 +162,11 @@ fn an_engine_of_no_known_name_or_without_a_runner_blocks_by_name_and_every_spell
         world.schema(&target(engine)).unwrap();
         // There is no ConfigMap, so that is how far it gets.
         let failed = world.until_phase("Failed").unwrap();
-        assert_eq!(condition(&failed, "EngineSupported"), "True/SupportedEngine", "{engine}");
+        assert_eq!(
+            condition(&failed, "EngineSupported"),
+            "True/SupportedEngine",
+            "{engine}"
+        );
     }
     assert_eq!(world.jobs().unwrap(), Vec::<String>::new());
 }
@@ -159,13 +175,18 @@ fn an_engine_of_no_known_name_or_without_a_runner_blocks_by_name_and_every_spell
 fn a_database_secret_that_is_missing_or_lacks_the_key_is_named_and_found_as_soon_as_it_is_there() {
     let world = World::new("secrets").unwrap();
     world.source(&json!({"t.sql": TABLE})).unwrap();
-    let spec = |secret: &str, key: &str| json!({
-        "target": {"engine": "PostgreSQL", "coordinationKey": secret, "urlFrom": {"name": secret, "key": key}},
-        "execution": {"activeDeadlineSeconds": 30, "failureRetryInterval": "5s"},
-    });
+    let spec = |secret: &str, key: &str| {
+        json!({
+            "target": {"engine": "PostgreSQL", "coordinationKey": secret, "urlFrom": {"name": secret, "key": key}},
+            "execution": {"activeDeadlineSeconds": 30, "failureRetryInterval": "5s"},
+        })
+    };
     world.schema_named("app", &spec("nowhere", "url")).unwrap();
     world.schema_named("keyless", &spec("db", "uri")).unwrap();
-    for (name, words) in [("app", ["\"nowhere\"", "\"url\""]), ("keyless", ["\"db\"", "\"uri\""])] {
+    for (name, words) in [
+        ("app", ["\"nowhere\"", "\"url\""]),
+        ("keyless", ["\"db\"", "\"uri\""]),
+    ] {
         let failed = world
             .until_of(name, "the missing Secret to be named", |schema| {
                 let said = message(schema, "ReconciliationFailed");
@@ -173,7 +194,10 @@ fn a_database_secret_that_is_missing_or_lacks_the_key_is_named_and_found_as_soon
             })
             .unwrap();
         let said = message(&failed, "ReconciliationFailed");
-        assert!(said.contains("spec.target.urlFrom") && said.contains("deadline"), "{said}");
+        assert!(
+            said.contains("spec.target.urlFrom") && said.contains("deadline"),
+            "{said}"
+        );
     }
     world
         .put(json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "nowhere"}, "stringData": {"url": world.url}}))
@@ -188,14 +212,23 @@ fn a_secret_with_a_grant_refuses_resources_that_it_does_not_list_and_says_what_t
     let world = World::new("grant").unwrap();
     world.source(&json!({"t.sql": TABLE})).unwrap();
     let granting = |names: &str| {
-        world.put(json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "db"},
-            "stringData": {"url": world.url, "ptahSchemas": names}}))
+        world.put(
+            json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "db"},
+            "stringData": {"url": world.url, "ptahSchemas": names}}),
+        )
     };
     granting("other\napplication\n").unwrap();
     world.schema(&json!({"policy": {"apply": "Always"}})).unwrap();
     let failed = world.until_phase("Failed").unwrap();
     let said = message(&failed, "ReconciliationFailed");
-    for words in ["not_granted", "Secret \"db\"", "ptahSchemas", "\"app\"", "must add it", "a rule refuses it"] {
+    for words in [
+        "not_granted",
+        "Secret \"db\"",
+        "ptahSchemas",
+        "\"app\"",
+        "must add it",
+        "a rule refuses it",
+    ] {
         assert!(said.contains(words), "{words}: {said}");
     }
     assert!(!failed.to_string().contains(xtask::stage::Database::secret()));

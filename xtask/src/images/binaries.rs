@@ -61,20 +61,26 @@ pub(super) struct Binaries {
 
 /// Has cargo build what the product's images hold.
 pub(super) fn build(profile: Profile) -> Result<Binaries> {
-    let folder = cargo(profile, &["-p", MANAGER, "-p", "ptah-runner", "--bins"])?;
+    build_of(workspace::root(), profile, "")
+}
+
+/// The same of another tree. Whatever both depend on is compiled once.
+pub(super) fn build_of(tree: &Path, profile: Profile, suffix: &str) -> Result<Binaries> {
+    let folder = cargo(tree, profile, &["-p", MANAGER, "-p", "ptah-runner", "--bins"])?;
     Ok(Binaries {
-        manager: Binary::copy(&folder, MANAGER, MANAGER)?,
-        runner: Binary::copy(&folder, "ptah-runner", "ptah-runner")?,
+        manager: Binary::copy(&folder, MANAGER, &format!("{MANAGER}{suffix}"))?,
+        runner: Binary::copy(&folder, "ptah-runner", &format!("ptah-runner{suffix}"))?,
     })
 }
 
 /// Has cargo build the manager that tests can make die after any action.
 pub(super) fn build_failpoints(profile: Profile) -> Result<Binary> {
-    let folder = cargo(profile, &["-p", MANAGER, "--bins", "--features", "failpoints"])?;
+    let of = ["-p", MANAGER, "--bins", "--features", "failpoints"];
+    let folder = cargo(workspace::root(), profile, &of)?;
     Binary::copy(&folder, MANAGER, "failpoints")
 }
 
-fn cargo(profile: Profile, of: &[&str]) -> Result<PathBuf> {
+fn cargo(tree: &Path, profile: Profile, of: &[&str]) -> Result<PathBuf> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo
         .args([
@@ -93,7 +99,8 @@ fn cargo(profile: Profile, of: &[&str]) -> Result<PathBuf> {
         )
         // It would replace the line above.
         .env_remove("RUSTFLAGS")
-        .current_dir(workspace::root());
+        .env("CARGO_TARGET_DIR", workspace::target_dir())
+        .current_dir(tree);
     run::shown(&mut cargo)?;
     Ok(workspace::target_dir().join(TARGET).join(profile.name()))
 }

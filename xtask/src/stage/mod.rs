@@ -6,4 +6,4 @@ mod install;
 
 pub use cluster::Cluster;
 pub use database::{Database, Session};
-pub use install::{NAMESPACE, RELEASE, install, uninstall};
+pub use install::{NAMESPACE, RELEASE, install, install_chart, uninstall};
