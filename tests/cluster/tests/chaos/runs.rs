@@ -121,3 +121,29 @@ fn a_result_that_nobody_could_take_for_a_while_is_delivered_when_the_receiver_is
     );
     assert_eq!(jobs_of(&world, "apply").len(), 2);
 }
+
+#[test]
+fn a_lease_that_is_taken_away_during_a_run_makes_its_outcome_unknown_and_the_database_settles_it() {
+    let (shared, _alone) = alone();
+    let world = in_sync("lease-lost");
+    let held = holding(shared, &world, "LOCK TABLE b IN ACCESS SHARE MODE");
+    let schema = run_until_it_waits(shared, &world, WAITS_FOR_A_TABLE);
+    let realm = schema["status"]["activeOperation"]["coordinationDigest"]
+        .as_str()
+        .unwrap();
+    let lease = ptah_api::names::realm_lease_name(&realm.parse().unwrap());
+    shared
+        .cluster
+        .ask(&["delete", "lease", &lease, "-n", NAMESPACE])
+        .unwrap();
+    world
+        .until("the break to be noticed", |schema| {
+            schema["status"]["activeOperation"]["leaseContinuityLost"] == true
+        })
+        .unwrap();
+    drop(held);
+    let done = settled(shared, &world);
+    // The run was allowed to begin, and committed; what it reported is not believed.
+    assert_eq!(converged(&done), "True/ConvergedAfterUnknownOutcome");
+    assert_eq!(jobs_of(&world, "apply").len(), 2);
+}
