@@ -6,6 +6,7 @@
 mod access;
 mod approvals;
 mod decisions;
+mod examples;
 mod footprint;
 mod inputs;
 mod lifetimes;
