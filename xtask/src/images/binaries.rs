@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use super::previous;
 use crate::{run, workspace};
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -61,12 +62,18 @@ pub(super) struct Binaries {
 
 /// Has cargo build what the product's images hold.
 pub(super) fn build(profile: Profile) -> Result<Binaries> {
-    build_of(workspace::root(), profile, "")
+    build_of(workspace::root(), &workspace::target_dir(), profile, "")
 }
 
-/// The same of another tree. Whatever both depend on is compiled once.
-pub(super) fn build_of(tree: &Path, profile: Profile, suffix: &str) -> Result<Binaries> {
-    let folder = cargo(tree, profile, &["-p", MANAGER, "-p", "ptah-runner", "--bins"])?;
+/// The same of another tree.
+pub(super) fn build_previous(tree: &Path, profile: Profile) -> Result<Binaries> {
+    let target = previous::target(profile.name(), TARGET)?;
+    build_of(tree, &target, profile, "-previous")
+}
+
+fn build_of(tree: &Path, target: &Path, profile: Profile, suffix: &str) -> Result<Binaries> {
+    let of = ["-p", MANAGER, "-p", "ptah-runner", "--bins"];
+    let folder = cargo(tree, target, profile, &of)?;
     Ok(Binaries {
         manager: Binary::copy(&folder, MANAGER, &format!("{MANAGER}{suffix}"))?,
         runner: Binary::copy(&folder, "ptah-runner", &format!("ptah-runner{suffix}"))?,
@@ -76,11 +83,11 @@ pub(super) fn build_of(tree: &Path, profile: Profile, suffix: &str) -> Result<Bi
 /// Has cargo build the manager that tests can make die after any action.
 pub(super) fn build_failpoints(profile: Profile) -> Result<Binary> {
     let of = ["-p", MANAGER, "--bins", "--features", "failpoints"];
-    let folder = cargo(workspace::root(), profile, &of)?;
+    let folder = cargo(workspace::root(), &workspace::target_dir(), profile, &of)?;
     Binary::copy(&folder, MANAGER, "failpoints")
 }
 
-fn cargo(tree: &Path, profile: Profile, of: &[&str]) -> Result<PathBuf> {
+fn cargo(tree: &Path, target: &Path, profile: Profile, of: &[&str]) -> Result<PathBuf> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo
         .args([
@@ -99,8 +106,8 @@ fn cargo(tree: &Path, profile: Profile, of: &[&str]) -> Result<PathBuf> {
         )
         // It would replace the line above.
         .env_remove("RUSTFLAGS")
-        .env("CARGO_TARGET_DIR", workspace::target_dir())
+        .env("CARGO_TARGET_DIR", target)
         .current_dir(tree);
     run::shown(&mut cargo)?;
-    Ok(workspace::target_dir().join(TARGET).join(profile.name()))
+    Ok(target.join(TARGET).join(profile.name()))
 }

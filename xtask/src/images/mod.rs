@@ -188,7 +188,7 @@ impl Work<'_> {
     fn previous(&mut self) -> Result<Previous> {
         let tree = previous::tree()?;
         let binaries = progress::step("build the binaries of the previous commit", || {
-            binaries::build_of(&tree, self.options.profile, "-previous")
+            binaries::build_previous(&tree, self.options.profile)
         })?;
         let manager = self.manager("manager-previous", &binaries.manager)?;
         let runner = self.runner_postgresql("runner-postgresql-previous", &binaries.runner)?;

@@ -8,6 +8,25 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{cache, progress, run, workspace};
 
+/// A target folder for that tree, with this tree's compiled dependencies in it. Cargo tells the packages of two trees
+/// apart by nothing but time, so that they cannot share one.
+pub(super) fn target(profile: &str, triple: &str) -> Result<PathBuf> {
+    let (ours, theirs) = (
+        workspace::target_dir(),
+        workspace::target_dir().join("previous-target"),
+    );
+    for part in [PathBuf::from(profile), PathBuf::from(triple).join(profile)] {
+        let (from, to) = (ours.join(&part), theirs.join(&part));
+        if to.exists() || !from.exists() {
+            continue;
+        }
+        let parent = to.parent().context("a folder without a parent")?;
+        fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
+        run::quiet(Command::new("cp").arg("-a").arg(&from).arg(&to))?;
+    }
+    Ok(theirs)
+}
+
 /// The previous commit's tree, unpacked. Without history it is this commit's own: an upgrade then changes digests only.
 pub(super) fn tree() -> Result<PathBuf> {
     let commit = match run::output(git().args(["rev-parse", "--verify", "--quiet", "HEAD~1^{commit}"])) {
@@ -31,7 +50,8 @@ pub(super) fn tree() -> Result<PathBuf> {
         .context("cannot start git")?;
     let tar = archive.stdout.take().context("no word from git")?;
     let unpacked = Command::new("tar")
-        .arg("-x")
+        // With the time of now: it is newer than whatever was compiled of this tree.
+        .arg("-xm")
         .arg("-C")
         .arg(&folder)
         .stdin(tar)
