@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod approvals;
+mod escape;
 mod inputs;
 mod main_job;
 mod quiet;
