@@ -20,6 +20,8 @@ use crate::telemetry::{self, Metrics, Readiness};
 
 /// How often the certificate is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
+/// The same, while the API server does not trust what is served.
+const LOOK_SOON: Duration = Duration::from_secs(1);
 /// How long requests under way may take when the process stops.
 const DRAIN_FOR: Duration = Duration::from_secs(20);
 
@@ -98,14 +100,16 @@ impl Serving {
     }
 
     /// Keeps the certificate. The leader rotates it in time and keeps the webhook's trust equal to it; every other
-    /// replica serves what the leader stored.
+    /// replica serves what the leader stored. A replica is ready once the API server trusts what it serves: a request
+    /// that reached it before would be refused.
     pub(super) async fn keep_certificate(
         self,
         client: Client,
         leading: watch::Receiver<bool>,
+        readiness: Readiness,
         stop: CancellationToken,
     ) {
-        let mut leading = leading;
+        let (mut leading, mut trusted) = (leading, false);
         loop {
             let leads = *leading.borrow_and_update();
             let kept = if leads {
@@ -113,14 +117,23 @@ impl Serving {
             } else {
                 self.follow(&client).await
             };
-            if let Err(error) = kept {
-                tracing::warn!(error = %format!("{error:#}"), "the certificate could not be kept");
+            match kept {
+                Err(error) => {
+                    tracing::warn!(error = %format!("{error:#}"), "the certificate could not be kept");
+                }
+                Ok(()) if !trusted => {
+                    trusted = self.is_trusted(&client).await;
+                    if trusted {
+                        readiness.set();
+                    }
+                }
+                Ok(()) => {}
             }
             tokio::select! {
                 () = stop.cancelled() => return,
                 // Becoming the leader is a reason to look at once: the webhook may not be trusted yet.
                 Ok(()) = leading.changed() => {}
-                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = tokio::time::sleep(if trusted { LOOK_EVERY } else { LOOK_SOON }) => {}
             }
         }
     }
@@ -147,6 +160,21 @@ impl Serving {
         match certificate::read(client, namespace, serving_secret).await? {
             Some(bundle) => self.serve_with(&bundle),
             None => Ok(()),
+        }
+    }
+
+    /// Whether the webhook's published trust holds the authority of what this replica serves.
+    async fn is_trusted(&self, client: &Client) -> bool {
+        let ours = self.trust.read().unwrap_or_else(PoisonError::into_inner).clone();
+        match certificate::published(client, &self.arguments.webhook_configuration).await {
+            Ok(bundles) => {
+                let ours = certificate::authority(&ours);
+                !bundles.is_empty() && bundles.iter().all(|bundle| bundle.contains(ours))
+            }
+            Err(error) => {
+                tracing::warn!(error = %error, "the webhook's trust could not be read");
+                false
+            }
         }
     }
 

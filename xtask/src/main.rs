@@ -165,6 +165,7 @@ fn work(task: Task) -> Result<ExitCode> {
                 &Options {
                     profile,
                     majors: servers,
+                    ..Options::default()
                 },
             )?;
         }

@@ -2,7 +2,12 @@
 //! diagram are taken.
 
 mod arrows;
+mod cluster;
 mod crash;
+mod faults;
+mod mutants;
+mod runner;
 mod runs;
 mod scenarios;
+mod stories;
 mod world;

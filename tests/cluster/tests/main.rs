@@ -3,9 +3,18 @@
 // A failed step of a test is a failed test.
 #![allow(clippy::unwrap_used)]
 
+mod access;
 mod approvals;
+mod decisions;
 mod escape;
+mod footprint;
 mod inputs;
+mod lifetimes;
 mod main_job;
 mod quiet;
+mod receiver;
+mod rotation;
 mod snapshots;
+mod sources;
+mod stored_plans;
+mod targets;

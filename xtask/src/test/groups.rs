@@ -108,7 +108,12 @@ fn cluster(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count>
     let node = Node::of_environment(cache)?;
     let was_up = node.status().iter().all(|(_, runs)| *runs);
     node.up()?;
-    images::build_and_push(cache, &node, &Options::default())?;
+    let options = Options {
+        failpoints: true,
+        previous: true,
+        ..Options::default()
+    };
+    images::build_and_push(cache, &node, &options)?;
     let mut cargo = only(tests);
     node.environment(&mut cargo)?;
     cargo
