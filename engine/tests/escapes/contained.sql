@@ -26,7 +26,7 @@ CREATE MATERIALIZED VIEW m AS SELECT lo_import('{canary}') AS a;
 CREATE MATERIALIZED VIEW m AS SELECT lo_export(lo_from_bytea(0, 'x'), '{file}') AS a;
 -- case: copy_program_in_a_function
 -- expect: statement_not_admitted
--- words: permission denied to COPY
+-- words: schema.sql:2 | COPY
 CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'COPY (SELECT 1) TO PROGRAM ''cat > {file}'''; RETURN 1; END $$;
 CREATE MATERIALIZED VIEW m AS SELECT f() AS a;
 -- case: copy_program_in_a_function_of_older_servers
@@ -219,7 +219,7 @@ CREATE MATERIALIZED VIEW m AS SELECT 1 AS a FROM pg_notify('ptah', 'x');
 CREATE MATERIALIZED VIEW m AS SELECT 1 AS a FROM pg_advisory_lock(1237737229);
 -- case: signal_other_sessions
 -- expect: statement_not_admitted
--- words: schema.sql:1 | permission denied to terminate process
+-- words: schema.sql:1 | to terminate
 CREATE MATERIALIZED VIEW m AS SELECT pg_terminate_backend(pid) AS a FROM pg_stat_activity WHERE usename = 'ptah_scratch_admin' AND pid <> pg_backend_pid();
 -- case: settings_that_outlive_the_session
 -- expect: planned
