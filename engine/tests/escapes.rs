@@ -151,7 +151,10 @@ impl Yard {
         let honest = self.plan("CREATE TABLE honest (a int CHECK (a > 0));").await;
         match honest {
             Ok(planned) if planned.statement_count == 1 => Ok(()),
-            Ok(planned) => Err(format!("an honest plan has {} statements", planned.statement_count)),
+            Ok(planned) => Err(format!(
+                "an honest plan has {} statements",
+                planned.statement_count
+            )),
             Err(error) => Err(format!("no honest plan: {error}")),
         }
     }

@@ -33,7 +33,9 @@ async fn scratch() -> Scratch {
 }
 
 /// A listener that does this with each connection, on a port of its own; returns the port and what it was told.
-fn listener(serve: impl Fn(&mut TcpStream, &Mutex<Vec<u8>>) + Send + Sync + 'static) -> (u16, Arc<Mutex<Vec<u8>>>) {
+fn listener(
+    serve: impl Fn(&mut TcpStream, &Mutex<Vec<u8>>) + Send + Sync + 'static,
+) -> (u16, Arc<Mutex<Vec<u8>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let (heard, serve) = (Arc::new(Mutex::new(Vec::new())), Arc::new(serve));
@@ -75,7 +77,9 @@ async fn a_server_of_the_mysql_family_is_named_whatever_tls_is_asked_for_and_hea
     let greeting = |version: &str| {
         let mut body = vec![10];
         body.extend_from_slice(version.as_bytes());
-        body.extend_from_slice(b"\0\x08\0\0\0abcdefgh\0\xff\xff\xff\x02\0\xff\xdf\x15\0\0\0\0\0\0\0\0\0\0abcdefghijkl\0");
+        body.extend_from_slice(
+            b"\0\x08\0\0\0abcdefgh\0\xff\xff\xff\x02\0\xff\xdf\x15\0\0\0\0\0\0\0\0\0\0abcdefghijkl\0",
+        );
         body.extend_from_slice(b"caching_sha2_password\0");
         body
     };
@@ -85,7 +89,13 @@ async fn a_server_of_the_mysql_family_is_named_whatever_tls_is_asked_for_and_hea
         ..SchemaPolicy::default()
     };
     for body in [greeting("8.4.3"), greeting("11.4.2-MariaDB-log"), full] {
-        for (mode, closes) in [("disable", true), ("prefer", false), ("prefer", true), ("require", true), ("verify-full", false)] {
+        for (mode, closes) in [
+            ("disable", true),
+            ("prefer", false),
+            ("prefer", true),
+            ("require", true),
+            ("verify-full", false),
+        ] {
             let packet = [&[u8::try_from(body.len()).unwrap(), 0, 0, 0], body.as_slice()].concat();
             let (port, heard) = listener(move |stream, heard| {
                 stream.write_all(&packet).unwrap();
@@ -108,7 +118,10 @@ async fn a_server_of_the_mysql_family_is_named_whatever_tls_is_asked_for_and_hea
                 "a server of the MySQL family answers at the target's address, and spec.target.engine says PostgreSQL"
             );
             let heard = heard.lock().unwrap();
-            assert!(!heard.windows(7).any(|part| part == b"hunter2"), "the password was sent");
+            assert!(
+                !heard.windows(7).any(|part| part == b"hunter2"),
+                "the password was sent"
+            );
         }
     }
 }
@@ -126,7 +139,10 @@ async fn another_program_that_speaks_first_is_no_postgresql_and_one_that_is_sile
     let error = reach(ssh, "prefer", &policy).await;
     assert_eq!(
         (error.code(), error.to_string().as_str()),
-        ("unsupported_engine", "what answers at the target's address is not PostgreSQL")
+        (
+            "unsupported_engine",
+            "what answers at the target's address is not PostgreSQL"
+        )
     );
     let (silent, _) = listener(hear);
     assert_eq!(reach(silent, "prefer", &policy).await.code(), "connect_timeout");
@@ -158,7 +174,10 @@ fn postgres(version: &'static str) -> (u16, Arc<Mutex<Vec<u8>>>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_of_another_version_is_refused_as_soon_as_it_says_so_and_is_asked_nothing() {
     for (version, words) in [
-        ("13.14 (Debian 13.14-1)", "PostgreSQL 13 is not supported; 14 to 18 are"),
+        (
+            "13.14 (Debian 13.14-1)",
+            "PostgreSQL 13 is not supported; 14 to 18 are",
+        ),
         ("99.1", "PostgreSQL 99 is not supported; 14 to 18 are"),
         ("9.6.24", "PostgreSQL 9 is not supported; 14 to 18 are"),
         ("19beta1", "PostgreSQL 19 is not supported; 14 to 18 are"),
@@ -171,7 +190,10 @@ async fn a_server_of_another_version_is_refused_as_soon_as_it_says_so_and_is_ask
         );
         // At most the word that the client leaves.
         let heard = heard.lock().unwrap().clone();
-        assert!(heard.is_empty() || heard == b"X\0\0\0\x04", "{version}: {heard:?}");
+        assert!(
+            heard.is_empty() || heard == b"X\0\0\0\x04",
+            "{version}: {heard:?}"
+        );
     }
 }
 
@@ -182,7 +204,12 @@ async fn root(database: &TestDatabase, sql: &str) {
     }
 }
 
-async fn planned(database: &TestDatabase, sql: &str, policy: &SchemaPolicy, scratch: &Scratch) -> ptah_engine::Result<Planned> {
+async fn planned(
+    database: &TestDatabase,
+    sql: &str,
+    policy: &SchemaPolicy,
+    scratch: &Scratch,
+) -> ptah_engine::Result<Planned> {
     let target = Target::from_url(&database.url()).unwrap();
     plan(&target, declared(sql).path(), scratch, policy, &minutes()).await
 }
@@ -245,7 +272,11 @@ async fn a_privilege_that_the_plan_needs_and_the_login_lacks_is_named_before_any
         let error = planned(&database, sql, &lenient(), &scratch).await.err().unwrap();
         let failure = error.to_failure();
         assert_eq!(
-            (failure.code.as_str(), failure.message.as_str(), failure.object.as_deref()),
+            (
+                failure.code.as_str(),
+                failure.message.as_str(),
+                failure.object.as_deref()
+            ),
             ("missing_privilege", message, Some(object)),
             "{sql}"
         );
@@ -256,13 +287,25 @@ async fn a_privilege_that_the_plan_needs_and_the_login_lacks_is_named_before_any
 #[tokio::test(flavor = "multi_thread")]
 async fn a_privilege_that_is_taken_away_after_planning_leaves_nothing_committed() {
     let (database, scratch) = (server().database().await, scratch().await);
-    root(&database, "CREATE TABLE other (id int PRIMARY KEY); GRANT ALL ON other TO app").await;
+    root(
+        &database,
+        "CREATE TABLE other (id int PRIMARY KEY); GRANT ALL ON other TO app",
+    )
+    .await;
     let sql = "CREATE TABLE other (id int PRIMARY KEY); CREATE TABLE t (id int); CREATE TABLE u (o int REFERENCES other);";
     let planned = planned(&database, sql, &lenient(), &scratch).await.unwrap();
     // What is granted to the login itself is not compared, so the plan still starts from this state.
     root(&database, "REVOKE REFERENCES ON other FROM app").await;
     let target = Target::from_url(&database.url()).unwrap();
-    let outcome = apply(&target, &planned.document, planned.digest, &lenient(), async || Ok(()), &minutes()).await;
+    let outcome = apply(
+        &target,
+        &planned.document,
+        planned.digest,
+        &lenient(),
+        async || Ok(()),
+        &minutes(),
+    )
+    .await;
     let ApplyOutcome::NothingCommitted { failure } = outcome else {
         panic!("{outcome:?}")
     };
@@ -270,8 +313,16 @@ async fn a_privilege_that_is_taken_away_after_planning_leaves_nothing_committed(
         (failure.code.as_str(), failure.sqlstate.as_deref()),
         ("missing_privilege", Some("42501"))
     );
-    assert!(failure.object.is_some() && failure.statement.is_some(), "{failure:?}");
-    assert_eq!(database.text("SELECT count(*) FROM pg_class WHERE relname IN ('t', 'u')").await, "0");
+    assert!(
+        failure.object.is_some() && failure.statement.is_some(),
+        "{failure:?}"
+    );
+    assert_eq!(
+        database
+            .text("SELECT count(*) FROM pg_class WHERE relname IN ('t', 'u')")
+            .await,
+        "0"
+    );
 }
 
 /// What our readings use by a bare name, planted where a login's search path leads first. Whatever is called, fails.
@@ -348,7 +399,10 @@ async fn what_others_plant_in_the_target_is_never_called_by_our_readings_plans_a
     root(&database, &sql).await;
     root(
         &database,
-        &format!("ALTER ROLE app IN DATABASE {} SET search_path TO evil, pg_catalog, public", database.name),
+        &format!(
+            "ALTER ROLE app IN DATABASE {} SET search_path TO evil, pg_catalog, public",
+            database.name
+        ),
     )
     .await;
     // That the trap is one: the same question without our care calls it.
@@ -357,7 +411,11 @@ async fn what_others_plant_in_the_target_is_never_called_by_our_readings_plans_a
         .simple_query("SELECT 1 FROM pg_catalog.pg_roles WHERE rolname = 'app'::pg_catalog.text")
         .await;
     assert!(fell.is_err(), "the planted operator was not called");
-    root(&database, "CREATE TABLE public.t (id int DEFAULT 1 CHECK (id > 0), e text); ALTER TABLE public.t OWNER TO app").await;
+    root(
+        &database,
+        "CREATE TABLE public.t (id int DEFAULT 1 CHECK (id > 0), e text); ALTER TABLE public.t OWNER TO app",
+    )
+    .await;
     let to = "CREATE TABLE t (id int DEFAULT 2 CHECK (id > 0), e text, b int); CREATE VIEW v AS SELECT id FROM t; COMMENT ON TABLE t IS 'x';";
     for mode in [TransactionMode::File, TransactionMode::None] {
         let policy = SchemaPolicy {
@@ -366,7 +424,15 @@ async fn what_others_plant_in_the_target_is_never_called_by_our_readings_plans_a
         };
         let planned = planned(&database, to, &policy, &scratch).await.unwrap();
         let target = Target::from_url(&database.url()).unwrap();
-        let outcome = apply(&target, &planned.document, planned.digest, &policy, async || Ok(()), &minutes()).await;
+        let outcome = apply(
+            &target,
+            &planned.document,
+            planned.digest,
+            &policy,
+            async || Ok(()),
+            &minutes(),
+        )
+        .await;
         assert_eq!(
             outcome,
             ApplyOutcome::Applied {
@@ -374,7 +440,65 @@ async fn what_others_plant_in_the_target_is_never_called_by_our_readings_plans_a
             }
         );
     }
-    assert!(planned(&database, to, &lenient(), &scratch).await.unwrap().no_change);
+    assert!(
+        planned(&database, to, &lenient(), &scratch)
+            .await
+            .unwrap()
+            .no_change
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_extension_that_the_server_does_not_trust_is_made_where_its_script_can_call_nothing_declared() {
+    let scratch = scratch().await;
+    let f = "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1';";
+    for (before, after, refused) in [
+        // Moved to its schema after it was made, so what stands there is no matter.
+        (f.to_owned(), format!("{f} CREATE EXTENSION dblink;"), None),
+        (
+            f.to_owned(),
+            format!("{f} CREATE SCHEMA x; CREATE EXTENSION dblink SCHEMA x;"),
+            None,
+        ),
+        // Made in its place, or with the schema of what it requires in its path.
+        (f.to_owned(), format!("{f} CREATE EXTENSION xml2;"), Some("xml2")),
+        (
+            format!("CREATE EXTENSION cube; {f}"),
+            format!("CREATE EXTENSION cube; {f} CREATE EXTENSION earthdistance;"),
+            Some("earthdistance"),
+        ),
+        (
+            f.to_owned(),
+            format!("{f} CREATE SCHEMA x; CREATE EXTENSION xml2 SCHEMA x;"),
+            None,
+        ),
+        // Trusted ones are made by any owner of a database anywhere.
+        (f.to_owned(), format!("{f} CREATE EXTENSION citext;"), None),
+    ] {
+        let database = server().database().await;
+        database.execute(&before).await;
+        let answer = planned(&database, &after, &lenient(), &scratch).await;
+        match (answer, refused) {
+            (Ok(planned), None) => assert!(planned.statement_count >= 1, "{after}"),
+            (Err(error), Some(extension)) => {
+                let failure = error.to_failure();
+                assert_eq!(
+                    (failure.code.as_str(), failure.object.as_deref(), failure.message.as_str()),
+                    (
+                        "unsupported_change",
+                        Some(extension),
+                        format!(
+                            "the script of extension {extension} could call function public.f() as a superuser; give \
+                             the extension, or what it requires, a schema of its own"
+                        )
+                        .as_str()
+                    )
+                );
+            }
+            (Ok(_), Some(_)) => panic!("{after} was planned"),
+            (Err(error), None) => panic!("{after}: {}: {error}", error.code()),
+        }
+    }
 }
 
 struct Touch {
@@ -391,7 +515,11 @@ fn touches() -> Vec<Touch> {
     cases
         .map(|block| {
             let (name, rest) = block.split_once('\n').unwrap();
-            let (objects, rest) = rest.strip_prefix("-- objects: ").unwrap().split_once('\n').unwrap();
+            let (objects, rest) = rest
+                .strip_prefix("-- objects: ")
+                .unwrap()
+                .split_once('\n')
+                .unwrap();
             let (from, to) = rest.split_once("-- to\n").unwrap();
             Touch {
                 name: name.to_owned(),
@@ -434,11 +562,22 @@ async fn a_protected_table_is_refused_in_every_way_that_a_plan_can_touch_it() {
             .collect();
         if refused.join(", ") != case.objects {
             let sql: Vec<&str> = planned.plan.statements.iter().map(|s| s.sql.as_str()).collect();
-            failures.push(format!("{}: {refused:?}, not {}: {sql:?}", case.name, case.objects));
+            failures.push(format!(
+                "{}: {refused:?}, not {}: {sql:?}",
+                case.name, case.objects
+            ));
             continue;
         }
         let target = Target::from_url(&database.url()).unwrap();
-        let outcome = apply(&target, &planned.document, planned.digest, &policy, async || Ok(()), &minutes()).await;
+        let outcome = apply(
+            &target,
+            &planned.document,
+            planned.digest,
+            &policy,
+            async || Ok(()),
+            &minutes(),
+        )
+        .await;
         let refused_at_apply = matches!(&outcome, ApplyOutcome::NothingCommitted { failure } if failure.code == "protected_table");
         if refused_at_apply == case.objects.is_empty() {
             failures.push(format!("{}: {outcome:?}", case.name));

@@ -81,27 +81,28 @@ pub(super) fn judge(mut pass: Pass<'_>, effective: &Effective) -> Step {
     }
     if needs_approval(&plan, effective.apply) {
         pass.phase(Phase::AwaitingApproval);
-        let (reason, message) =
-            if effective.apply == ApplyPolicy::Always && !plan.privilege_changes.is_empty() {
-                let kinds = plan.privilege_changes.join(", ");
-                (
-                    reasons::PRIVILEGE_CHANGES,
-                    format!(
-                        "plan {} changes privileges ({kinds}) and needs an approval: read it with kubectl ptah plan, \
+        let (reason, message) = if effective.apply == ApplyPolicy::Always
+            && !plan.privilege_changes.is_empty()
+        {
+            let kinds = plan.privilege_changes.join(", ");
+            (
+                reasons::PRIVILEGE_CHANGES,
+                format!(
+                    "plan {} changes privileges ({kinds}) and needs an approval: read it with kubectl ptah plan, \
                          then create a PtahSchemaApproval",
-                        plan.name
-                    ),
-                )
-            } else {
-                (
-                    reasons::PLAN_READY,
-                    format!(
-                        "plan {} waits for an approval of exactly it: read it with kubectl ptah plan, then create a \
+                    plan.name
+                ),
+            )
+        } else {
+            (
+                reasons::PLAN_READY,
+                format!(
+                    "plan {} waits for an approval of exactly it: read it with kubectl ptah plan, then create a \
                          PtahSchemaApproval",
-                        plan.name
-                    ),
-                )
-            };
+                    plan.name
+                ),
+            )
+        };
         pass.set(types::APPROVAL_REQUIRED, "True", reason, &message);
         pass.rest(types::READY, "False", reasons::AWAITING_APPROVAL, &message);
     } else {
@@ -280,7 +281,8 @@ pub(super) fn revoked(mut pass: Pass<'_>) -> Step {
     if let Some(plan) = &mut pass.status.plan {
         plan.approval = None;
     }
-    let message = "the approval was withdrawn before anything was sent; the plan waits for another PtahSchemaApproval";
+    let message =
+        "the approval was withdrawn before anything was sent; the plan waits for another PtahSchemaApproval";
     pass.phase(Phase::AwaitingApproval);
     pass.set(
         types::APPROVAL_REQUIRED,

@@ -140,7 +140,9 @@ impl Session {
             version: 0,
         };
         // First of all: a role or a database may come with a search path of its own, and what it leads to is not ours.
-        session.batch("a session setting", "SET search_path TO ''").await?;
+        session
+            .batch("a session setting", "SET search_path TO ''")
+            .await?;
         let row = session
             .one(
                 "SELECT pg_catalog.current_setting('server_version_num')::int4",

@@ -44,7 +44,9 @@ pub(super) async fn instead_of(error: Error, target: &Target) -> Error {
 
 /// Listens without saying anything.
 async fn greeting(target: &Target) -> Option<Stranger> {
-    let mut stream = TcpStream::connect((target.host.as_str(), target.port)).await.ok()?;
+    let mut stream = TcpStream::connect((target.host.as_str(), target.port))
+        .await
+        .ok()?;
     let mut head = Vec::with_capacity(HEAD);
     while head.len() < HEAD {
         if stream.read_buf(&mut head).await.ok()? == 0 {

@@ -66,7 +66,10 @@ impl Loader<'_> {
                 prepare(&self.session, statement, self.own_schema).await?;
                 self.state = Some(wanted);
             }
-            let answer = self.database.execute(&self.session, &statement.sql, self.guard).await;
+            let answer = self
+                .database
+                .execute(&self.session, &statement.sql, self.guard)
+                .await;
             if let Err(error) = answer.map_err(|error| at(statement, &error))? {
                 let (error, missing) = explain(statement, &error);
                 if !missing {
@@ -86,7 +89,8 @@ async fn create_extensions(desired: &Desired, database: &Database, guard: &Guard
             .extension(&extension.name, schema, guard)
             .await
             .map_err(|error| {
-                Error::new(error.kind(), format!("{}: {error}", extension.place)).about(extension.name.clone())
+                Error::new(error.kind(), format!("{}: {error}", extension.place))
+                    .about(extension.name.clone())
             })?;
     }
     Ok(())
@@ -137,7 +141,10 @@ fn explain(statement: &Statement, error: &tokio_postgres::Error) -> (Error, bool
         _ => statement.line,
     };
     if let Some(what) = limit_of(state) {
-        return (at(statement, &limit(what)).sqlstate(Some(state.to_owned())), false);
+        return (
+            at(statement, &limit(what)).sqlstate(Some(state.to_owned())),
+            false,
+        );
     }
     let place = format!("{}:{line}", statement.file);
     let code = match state {

@@ -152,15 +152,27 @@ fn nothing_that_nests_makes_the_parser_run_out_of_stack() {
         let _ = read(&times("/*", n));
         let _ = single_statement_kind(&format!("CREATE TABLE t (a int DEFAULT {})", times("(", n)));
     }
-    let long = read(&format!("CREATE TABLE ok (a int);\nCREATE TABLE t (a int DEFAULT {});", times("(", 20_000)));
+    let long = read(&format!(
+        "CREATE TABLE ok (a int);\nCREATE TABLE t (a int DEFAULT {});",
+        times("(", 20_000)
+    ));
     let error = long.err().unwrap();
-    assert_eq!((error.code(), error.to_failure().object.as_deref()), ("desired_syntax", Some("schema.sql:2")));
+    assert_eq!(
+        (error.code(), error.to_failure().object.as_deref()),
+        ("desired_syntax", Some("schema.sql:2"))
+    );
 }
 
 #[test]
 fn a_table_of_1600_columns_and_a_type_of_many_values_are_not_too_long() {
-    let columns: Vec<String> = (0..1600).map(|i| format!("c{i} numeric(10, 2) NOT NULL DEFAULT (1 + 2)")).collect();
+    let columns: Vec<String> = (0..1600)
+        .map(|i| format!("c{i} numeric(10, 2) NOT NULL DEFAULT (1 + 2)"))
+        .collect();
     let labels: Vec<String> = (0..30_000).map(|i| format!("'{i}'")).collect();
-    let text = format!("CREATE TABLE t ({});\nCREATE TYPE e AS ENUM ({});", columns.join(", "), labels.join(", "));
+    let text = format!(
+        "CREATE TABLE t ({});\nCREATE TYPE e AS ENUM ({});",
+        columns.join(", "),
+        labels.join(", ")
+    );
     assert_eq!(read(&text).unwrap().statements.len(), 2);
 }

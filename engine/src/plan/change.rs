@@ -195,14 +195,21 @@ impl Changes {
                     let schema = Id::Schema(n.schema.clone());
                     if from.foreign.contains(&schema) {
                         return lacks(
-                            format!("lacks CREATE on {}, where {} would stand", schema.describe(), id.describe()),
+                            format!(
+                                "lacks CREATE on {}, where {} would stand",
+                                schema.describe(),
+                                id.describe()
+                            ),
                             &schema,
                         );
                     }
                 }
                 (Id::Schema(_), _) if created && from.no_new_schemas => {
                     return lacks(
-                        format!("lacks CREATE on the database, where {} would stand", id.describe()),
+                        format!(
+                            "lacks CREATE on the database, where {} would stand",
+                            id.describe()
+                        ),
                         id,
                     );
                 }
@@ -210,7 +217,11 @@ impl Changes {
                     let other = constraint.references.clone().map(Id::Table);
                     if let Some(other) = other.filter(|other| from.not_referable.contains(other)) {
                         return lacks(
-                            format!("lacks REFERENCES on {}, which {} refers to", other.describe(), id.describe()),
+                            format!(
+                                "lacks REFERENCES on {}, which {} refers to",
+                                other.describe(),
+                                id.describe()
+                            ),
                             &other,
                         );
                     }

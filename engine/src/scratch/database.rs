@@ -85,12 +85,21 @@ impl Database {
         }
         let watch = Session::open(&self.admin, guard).await?;
         loop {
-            let size = watch.one("SELECT pg_catalog.pg_database_size(pg_catalog.current_database())", &[]);
+            let size = watch.one(
+                "SELECT pg_catalog.pg_database_size(pg_catalog.current_database())",
+                &[],
+            );
             let size = u64::try_from(size.await?.get::<_, i64>(0)).unwrap_or(0);
             let over = if size > self.limits.database {
-                Some(format!("its database grew beyond {} MiB", self.limits.database >> 20))
+                Some(format!(
+                    "its database grew beyond {} MiB",
+                    self.limits.database >> 20
+                ))
             } else if Instant::now() >= ends {
-                Some(format!("it was not done after {} s", self.limits.statement.as_secs()))
+                Some(format!(
+                    "it was not done after {} s",
+                    self.limits.statement.as_secs()
+                ))
             } else {
                 None
             };
@@ -111,7 +120,10 @@ impl Database {
     /// Drops the database with everybody in it. What cannot be dropped now goes with the server.
     async fn end(&self, guard: &Guard) {
         if let Ok(root) = Session::open(&self.root, guard).await {
-            let text = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", quote(&self.admin.database));
+            let text = format!(
+                "DROP DATABASE IF EXISTS {} WITH (FORCE)",
+                quote(&self.admin.database)
+            );
             let _ = root.batch("dropping a scratch database", &text).await;
         }
     }

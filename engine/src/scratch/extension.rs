@@ -10,22 +10,27 @@ use crate::connect::{Guard, Session};
 use crate::error::{Code, Error, Result};
 use crate::name::quote;
 
-/// Whether the server trusts the extension and what it requires: then any owner of a database may make it, and its
-/// script was written for hostile company.
-const TRUSTED: &str = r#"
-WITH RECURSIVE wanted(name) AS (SELECT $1::text COLLATE "C" UNION SELECT r::text COLLATE "C" FROM wanted w
-    JOIN pg_catalog.pg_available_extensions e ON e.name = w.name
-    JOIN pg_catalog.pg_available_extension_versions v ON v.name = e.name AND v.version = e.default_version,
-    pg_catalog.unnest(v.requires) AS r)
-SELECT COALESCE(pg_catalog.bool_and(v.trusted), false) FROM wanted w
-  JOIN pg_catalog.pg_available_extensions e ON e.name = w.name
-  JOIN pg_catalog.pg_available_extension_versions v ON v.name = e.name AND v.version = e.default_version"#;
+/// What the server says of the version that it would make: trusted (then any owner of a database may make it, and
+/// its script was written for hostile company), and whether it may be moved to another schema.
+const ABOUT: &str = "
+SELECT v.trusted, v.relocatable FROM pg_catalog.pg_available_extensions e
+  JOIN pg_catalog.pg_available_extension_versions v ON v.name = e.name AND v.version = e.default_version
+WHERE e.name::text = $1";
 
-/// What a script could call by mistake: it runs with the extension's schema and those of other extensions in its
+/// What it requires and is not there yet.
+const REQUIRED: &str = "
+SELECT r::text FROM pg_catalog.pg_available_extensions e
+  JOIN pg_catalog.pg_available_extension_versions v ON v.name = e.name AND v.version = e.default_version,
+  pg_catalog.unnest(v.requires) AS r
+WHERE e.name::text = $1 AND NOT EXISTS (SELECT FROM pg_catalog.pg_extension x WHERE x.extname = r)";
+
+/// What a script could call by mistake: it runs with the extension's schema and those of what it requires in its
 /// search path.
 const CALLABLE: &str = "
 WITH path AS (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname::text = $1
-  UNION SELECT e.extnamespace FROM pg_catalog.pg_extension e WHERE e.extname <> 'plpgsql'),
+  UNION SELECT x.extnamespace FROM pg_catalog.pg_available_extensions e
+    JOIN pg_catalog.pg_available_extension_versions v ON v.name = e.name AND v.version = e.default_version
+    JOIN pg_catalog.pg_extension x ON x.extname = ANY(v.requires) WHERE e.name::text = $3),
 loader AS (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname::text = $2)
 SELECT pg_catalog.pg_describe_object(c, o, 0) FROM (
   SELECT 1255::oid, p.oid FROM pg_catalog.pg_proc p WHERE p.pronamespace IN (SELECT oid FROM path)
@@ -42,51 +47,68 @@ SELECT p.oid::pg_catalog.regprocedure::text FROM pg_catalog.pg_proc p
   JOIN pg_catalog.pg_available_extension_versions v ON v.name = e.extname AND v.version = e.extversion
 WHERE NOT v.trusted AND p.provolatile <> 'i' ORDER BY 1";
 
+/// Where an extension is made that is moved to its place afterwards: nobody else may make anything there.
+const MAKING: &str = "ptah_scratch_making";
+
 impl Database {
-    /// Makes an extension and those that it requires.
+    /// Makes an extension and what it requires.
     ///
     /// # Errors
     /// `missing_extension` when the server lacks it; `unsupported_change` when its script would run as the superuser
     /// among functions that others declared.
     pub(crate) async fn extension(&self, name: &str, schema: &str, guard: &Guard) -> Result<()> {
-        let lacks = || {
-            let message = format!("the scratch server lacks extension {name}; name a runner image that has it");
-            Error::new(Code::MissingExtension, message).about(name)
-        };
         let admin = Session::open(&self.admin, guard).await?;
-        let trusted: bool = admin.one(TRUSTED, &[&name]).await?.get(0);
-        if !trusted && let Some(row) = admin.query(CALLABLE, &[&schema, &LOADER]).await?.first() {
-            let message = format!(
-                "extension {name} would be made where {} already is, and its script could call that as a superuser; \
-                 give the extension a schema of its own",
-                row.get::<_, &str>(0)
-            );
-            return Err(Error::new(Code::UnsupportedChange, message).about(name));
-        }
-        let mut text = String::new();
-        if schema != "pg_catalog" {
-            text = format!(
-                "CREATE SCHEMA IF NOT EXISTS {} AUTHORIZATION {LOADER};",
-                quote(schema)
-            );
-        }
-        text.push_str(&format!(
-            "CREATE EXTENSION IF NOT EXISTS {} SCHEMA {} CASCADE",
-            quote(name),
-            quote(schema)
-        ));
-        admin
-            .batch("making an extension", &text)
-            .await
-            .map_err(|_| lacks())?;
+        self.make(&admin, name, schema).await?;
         let outward = admin.query(OUTWARD, &[]).await?;
         let revoked: Vec<String> = outward
             .iter()
             .map(|row| format!("REVOKE ALL ON ROUTINE {} FROM PUBLIC", row.get::<_, &str>(0)))
             .collect();
-        if !revoked.is_empty() {
-            admin.batch("closing an extension", &revoked.join(";")).await?;
+        if revoked.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        admin.batch("closing an extension", &revoked.join(";")).await
+    }
+
+    async fn make(&self, admin: &Session, name: &str, schema: &str) -> Result<()> {
+        let lacks = || {
+            let message =
+                format!("the scratch server lacks extension {name}; name a runner image that has it");
+            Error::new(Code::MissingExtension, message).about(name)
+        };
+        let about = admin.query(ABOUT, &[&name]).await?;
+        let about = about.first().ok_or_else(lacks)?;
+        let (trusted, relocatable): (bool, bool) = (about.get(0), about.get(1));
+        for row in admin.query(REQUIRED, &[&name]).await? {
+            Box::pin(self.make(admin, row.get(0), schema)).await?;
+        }
+        let aside = !trusted && relocatable;
+        let made_in = if aside { MAKING } else { schema };
+        if !trusted && let Some(row) = admin.query(CALLABLE, &[&made_in, &LOADER, &name]).await?.first() {
+            let message = format!(
+                "the script of extension {name} could call {} as a superuser; give the extension, or what it requires, \
+                 a schema of its own",
+                row.get::<_, &str>(0)
+            );
+            return Err(Error::new(Code::UnsupportedChange, message).about(name));
+        }
+        let (name, schema) = (quote(name), quote(schema));
+        let place = if schema == "pg_catalog" {
+            String::new()
+        } else {
+            format!("CREATE SCHEMA IF NOT EXISTS {schema} AUTHORIZATION {LOADER};")
+        };
+        let text = if aside {
+            format!(
+                "{place} CREATE SCHEMA {MAKING}; CREATE EXTENSION IF NOT EXISTS {name} SCHEMA {MAKING};
+                 ALTER EXTENSION {name} SET SCHEMA {schema}; DROP SCHEMA {MAKING}"
+            )
+        } else {
+            format!("{place} CREATE EXTENSION IF NOT EXISTS {name} SCHEMA {schema}")
+        };
+        admin
+            .batch("making an extension", &text)
+            .await
+            .map_err(|_| lacks())
     }
 }

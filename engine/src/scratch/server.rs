@@ -137,7 +137,11 @@ fn spawn_bounded(command: &mut Command) -> std::io::Result<Child> {
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let before = getrlimit(Resource::Data);
     let bounded = Rlimit {
-        current: Some(before.maximum.map_or(PROCESS_MEMORY, |most| most.min(PROCESS_MEMORY))),
+        current: Some(
+            before
+                .maximum
+                .map_or(PROCESS_MEMORY, |most| most.min(PROCESS_MEMORY)),
+        ),
         maximum: before.maximum,
     };
     setrlimit(Resource::Data, bounded)?;

@@ -36,10 +36,11 @@ impl Told {
 
     fn pass(&mut self) -> Requeue {
         let step = self.world.pass();
-        self.notices.extend(step.after.into_iter().filter_map(|effect| match effect {
-            Effect::Emit(notice) => Some(notice),
-            _ => None,
-        }));
+        self.notices
+            .extend(step.after.into_iter().filter_map(|effect| match effect {
+                Effect::Emit(notice) => Some(notice),
+                _ => None,
+            }));
         step.requeue
     }
 
@@ -128,7 +129,9 @@ fn all() -> BTreeMap<&'static str, Told> {
         told.world.approve();
         told.until(Phase::Applying);
     });
-    add("proving", always(), &|told| told.until(Phase::VerifyingConvergence));
+    add("proving", always(), &|told| {
+        told.until(Phase::VerifyingConvergence)
+    });
     add("in-sync", always(), &|told| told.settle());
 
     // An edit, before and after the manager saw it.
@@ -177,7 +180,9 @@ fn all() -> BTreeMap<&'static str, Told> {
         told.world.approvals.clear();
         told.pass();
     });
-    add("never", json!({"policy": {"apply": "Never"}}), &|told| told.settle());
+    add("never", json!({"policy": {"apply": "Never"}}), &|told| {
+        told.settle()
+    });
     add("suspended", json!({"suspend": true}), &|told| told.settle());
 
     // Blocked: only an edit helps.
@@ -185,11 +190,19 @@ fn all() -> BTreeMap<&'static str, Told> {
         told.world.destructive = true;
         told.settle();
     });
-    add("blocked-protected", json!({"policy": {"protectedTables": ["t"]}}), &|told| {
-        let why = failure("protected_table", FailureClass::Refused, "the plan touches a protected table: public.t");
-        told.world.fail_next = Some((Operation::Plan, why));
-        told.settle();
-    });
+    add(
+        "blocked-protected",
+        json!({"policy": {"protectedTables": ["t"]}}),
+        &|told| {
+            let why = failure(
+                "protected_table",
+                FailureClass::Refused,
+                "the plan touches a protected table: public.t",
+            );
+            told.world.fail_next = Some((Operation::Plan, why));
+            told.settle();
+        },
+    );
     add("blocked-realm", json!({}), &|told| {
         told.world.claimants = vec![Claimant {
             name: "PtahSchema ns/other".into(),
@@ -197,31 +210,55 @@ fn all() -> BTreeMap<&'static str, Told> {
         }];
         told.settle();
     });
-    add("blocked-realm-ref", json!({"target": {"engine": "PostgreSQL", "realmRef": {"name": "r"}}}), &|told| {
-        told.settle();
-    });
-    add("blocked-engine", json!({"target": {"engine": "SQLite", "coordinationKey": "k"}}), &|told| {
-        told.settle();
-    });
+    add(
+        "blocked-realm-ref",
+        json!({"target": {"engine": "PostgreSQL", "realmRef": {"name": "r"}}}),
+        &|told| {
+            told.settle();
+        },
+    );
+    add(
+        "blocked-engine",
+        json!({"target": {"engine": "SQLite", "coordinationKey": "k"}}),
+        &|told| {
+            told.settle();
+        },
+    );
     add("blocked-version", json!({}), &|told| {
-        let why = failure("unsupported_engine", FailureClass::Refused, "PostgreSQL 13 is not supported; 14 to 18 are");
+        let why = failure(
+            "unsupported_engine",
+            FailureClass::Refused,
+            "PostgreSQL 13 is not supported; 14 to 18 are",
+        );
         told.world.fail_next = Some((Operation::Observe, why));
         told.settle();
     });
 
     // Failed: tried again, with and without somebody who has to do something.
     add("failed-transient", json!({}), &|told| {
-        let why = failure("connection_refused", FailureClass::Transient, "nothing listens at the target's address");
+        let why = failure(
+            "connection_refused",
+            FailureClass::Transient,
+            "nothing listens at the target's address",
+        );
         told.world.fail_next = Some((Operation::Observe, why));
         told.settle();
     });
     add("failed-input", json!({}), &|told| {
-        let why = failure("desired_syntax", FailureClass::Input, "a.sql:2 does not parse: missing comma");
+        let why = failure(
+            "desired_syntax",
+            FailureClass::Input,
+            "a.sql:2 does not parse: missing comma",
+        );
         told.world.fail_next = Some((Operation::Observe, why));
         told.settle();
     });
     add("failed-plan", json!({}), &|told| {
-        let why = failure("unproven_plan", FailureClass::Refused, "the plan's result differs at table public.t");
+        let why = failure(
+            "unproven_plan",
+            FailureClass::Refused,
+            "the plan's result differs at table public.t",
+        );
         told.world.fail_next = Some((Operation::Plan, why));
         told.settle();
     });
@@ -239,7 +276,11 @@ fn all() -> BTreeMap<&'static str, Told> {
         told.settle();
         told.world.approve();
         told.world.apply_report = Some(ApplyReport::NothingCommitted {
-            failure: failure("statement_failed", FailureClass::Attention, "statement 1 of 1 failed (SQLSTATE 23505)"),
+            failure: failure(
+                "statement_failed",
+                FailureClass::Attention,
+                "statement 1 of 1 failed (SQLSTATE 23505)",
+            ),
         });
         told.settle();
     });
@@ -259,7 +300,11 @@ fn all() -> BTreeMap<&'static str, Told> {
     add("proving-unknown", always(), &|told| uncertain(told));
     add("proving-fails", always(), &|told| {
         told.until(Phase::VerifyingConvergence);
-        let why = failure("connection_refused", FailureClass::Transient, "nothing listens at the target's address");
+        let why = failure(
+            "connection_refused",
+            FailureClass::Transient,
+            "nothing listens at the target's address",
+        );
         told.world.fail_next = Some((Operation::Plan, why));
         for _ in 0..3 {
             told.pass();
@@ -268,7 +313,11 @@ fn all() -> BTreeMap<&'static str, Told> {
     });
     add("proving-fails-for-good", always(), &|told| {
         told.until(Phase::VerifyingConvergence);
-        let why = failure("query_failed", FailureClass::Attention, "a reading of the catalog failed (SQLSTATE XX000)");
+        let why = failure(
+            "query_failed",
+            FailureClass::Attention,
+            "a reading of the catalog failed (SQLSTATE XX000)",
+        );
         told.world.fail_next = Some((Operation::Plan, why));
         for _ in 0..3 {
             told.pass();
@@ -325,7 +374,10 @@ fn the_fixtures_are_what_the_lifecycle_writes_now() {
     let (mut fixtures, mut argo) = (BTreeMap::new(), BTreeMap::new());
     for (name, told) in all() {
         let object = told.object();
-        fixtures.insert(format!("{name}.json"), serde_json::to_string_pretty(&object).unwrap() + "\n");
+        fixtures.insert(
+            format!("{name}.json"),
+            serde_json::to_string_pretty(&object).unwrap() + "\n",
+        );
         argo.insert(format!("{name}.yaml"), serde_yaml_ng::to_string(&object).unwrap());
     }
     held(&root().join("tests/status/fixtures"), &fixtures);
@@ -361,12 +413,17 @@ fn every_phase_of_a_schema_has_a_fixture() {
 /// `Kind reason | words that say what to do`, one a line. What is not in the table may not be said.
 fn vocabulary() -> BTreeMap<String, Vec<String>> {
     let text = std::fs::read_to_string(root().join("tests/status/messages.txt")).unwrap();
-    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let lines = text
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
         .map(|line| {
             let (pair, words) = line.split_once('|').unwrap_or((line, ""));
             let words = words.split('&').map(|word| word.trim().to_owned());
-            (pair.trim().to_owned(), words.filter(|word| !word.is_empty()).collect())
+            (
+                pair.trim().to_owned(),
+                words.filter(|word| !word.is_empty()).collect(),
+            )
         })
         .collect()
 }
@@ -440,8 +497,15 @@ fn e1_a_resource_that_nobody_looked_at_says_so_from_its_creation() {
 fn e2_after_an_edit_the_generation_is_ahead_until_reconciling_is_true_and_ready_is_not() {
     let all = all();
     let edited = &all["in-sync-edited"].world;
-    assert_eq!(edited.condition(types::READY).0, "True", "nobody saw the edit yet");
-    assert_ne!(edited.status().observed_generation, edited.schema.metadata.generation);
+    assert_eq!(
+        edited.condition(types::READY).0,
+        "True",
+        "nobody saw the edit yet"
+    );
+    assert_ne!(
+        edited.status().observed_generation,
+        edited.schema.metadata.generation
+    );
     for name in ["in-sync-edited-reading", "in-sync-source-edited-reading"] {
         let world = &all[name].world;
         assert_eq!(world.condition(types::READY).0, "Unknown", "{name}");

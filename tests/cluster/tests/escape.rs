@@ -5,12 +5,14 @@ use serde_json::{Value, json};
 use xtask::stage::Database;
 
 /// Never ends, and cannot be cancelled: only the end of its server process ends it.
-const ENDLESS: &str = "CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$ BEGIN LOOP BEGIN PERFORM pg_sleep(3600);
+const ENDLESS: &str =
+    "CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$ BEGIN LOOP BEGIN PERFORM pg_sleep(3600);
   EXCEPTION WHEN query_canceled THEN NULL; END; END LOOP; END $$;
 CREATE MATERIALIZED VIEW m AS SELECT f() AS a;";
 
 /// Makes rows until somebody stops it.
-const FILLING: &str = "CREATE MATERIALIZED VIEW m AS SELECT generate_series(1, 1000000000) AS a, repeat('x', 1500) AS b;";
+const FILLING: &str =
+    "CREATE MATERIALIZED VIEW m AS SELECT generate_series(1, 1000000000) AS a, repeat('x', 1500) AS b;";
 
 /// The Pod that is at work, once its operation runs.
 fn working(world: &World) -> Value {
@@ -33,7 +35,18 @@ fn inside(world: &World, pod: &Value, container: &str, script: &str) -> String {
     let name = pod["metadata"]["name"].as_str().unwrap();
     shared()
         .cluster
-        .ask(&["exec", "-n", &world.namespace(), name, "-c", container, "--", "sh", "-c", script])
+        .ask(&[
+            "exec",
+            "-n",
+            &world.namespace(),
+            name,
+            "-c",
+            container,
+            "--",
+            "sh",
+            "-c",
+            script,
+        ])
         .unwrap()
 }
 
@@ -62,17 +75,39 @@ fn an_endless_loop_and_a_full_disk_end_with_what_to_do_and_no_container_saw_more
     let pod = working(&world);
     assert_eq!(
         mounts(&pod, "containers", "operation"),
-        ["content", "database", "pod", "request", "result-token", "scratch", "work"]
+        [
+            "content",
+            "database",
+            "pod",
+            "request",
+            "result-token",
+            "scratch",
+            "work"
+        ]
     );
-    assert_eq!(mounts(&pod, "initContainers", "scratch"), ["scratch", "scratch-data"]);
-    assert_eq!(mounts(&pod, "initContainers", "snapshot"), ["content", "request", "snapshot"]);
+    assert_eq!(
+        mounts(&pod, "initContainers", "scratch"),
+        ["scratch", "scratch-data"]
+    );
+    assert_eq!(
+        mounts(&pod, "initContainers", "snapshot"),
+        ["content", "request", "snapshot"]
+    );
     assert_eq!(
         inside(&world, &pod, "operation", "ls /ptah"),
         "content\ndatabase\npod\nrequest\nresult-token\nscratch\nwork"
     );
-    assert_eq!(inside(&world, &pod, "scratch", "ls /ptah"), "scratch\nscratch-data");
     assert_eq!(
-        inside(&world, &pod, "operation", "ls /ptah/database && cat /ptah/database/url | wc -l"),
+        inside(&world, &pod, "scratch", "ls /ptah"),
+        "scratch\nscratch-data"
+    );
+    assert_eq!(
+        inside(
+            &world,
+            &pod,
+            "operation",
+            "ls /ptah/database && cat /ptah/database/url | wc -l"
+        ),
         "url\n0",
         "the operation has the URL"
     );
@@ -81,7 +116,14 @@ fn an_endless_loop_and_a_full_disk_end_with_what_to_do_and_no_container_saw_more
                       find /ptah /run /var/run -type f -readable 2>/dev/null; cat /ptah/scratch/*.json 2>/dev/null";
     let seen = inside(&world, &pod, "scratch", everything);
     assert!(seen.starts_with("65533\n"), "{seen}");
-    for secret in [Database::secret(), "postgres://", "test_escape_app", "serviceaccount", "result-token", "/ptah/database"] {
+    for secret in [
+        Database::secret(),
+        "postgres://",
+        "test_escape_app",
+        "serviceaccount",
+        "result-token",
+        "/ptah/database",
+    ] {
         assert!(!seen.contains(secret), "the scratch server sees {secret}: {seen}");
     }
 
@@ -91,7 +133,12 @@ fn an_endless_loop_and_a_full_disk_end_with_what_to_do_and_no_container_saw_more
         })
         .unwrap();
     let said = message(&schema, "ReconciliationFailed");
-    for words in ["loop.sql:3", "it was not done after 60 s", "take out what loops", "it needs an edit"] {
+    for words in [
+        "loop.sql:3",
+        "it was not done after 60 s",
+        "take out what loops",
+        "it needs an edit",
+    ] {
         assert!(said.contains(words), "{said}");
     }
 
@@ -103,7 +150,11 @@ fn an_endless_loop_and_a_full_disk_end_with_what_to_do_and_no_container_saw_more
         })
         .unwrap();
     let said = message(&schema, "ReconciliationFailed");
-    for words in ["its database grew beyond 1024 MiB", "take out what loops or makes them", "it needs an edit"] {
+    for words in [
+        "its database grew beyond 1024 MiB",
+        "take out what loops or makes them",
+        "it needs an edit",
+    ] {
         assert!(said.contains(words), "{said}");
     }
     // Ended from inside, not by the node: no eviction, no restart of the scratch server.
@@ -115,10 +166,14 @@ fn an_endless_loop_and_a_full_disk_end_with_what_to_do_and_no_container_saw_more
         assert!(!pods.contains(word), "{word}");
     }
     assert_eq!(
-        world.sql("SELECT count(*) FROM pg_class WHERE relname = 'm'").unwrap(),
+        world
+            .sql("SELECT count(*) FROM pg_class WHERE relname = 'm'")
+            .unwrap(),
         ["0"]
     );
     // And what is right is planned.
-    world.source(&json!({"loop.sql": "CREATE TABLE t (id int);"})).unwrap();
+    world
+        .source(&json!({"loop.sql": "CREATE TABLE t (id int);"}))
+        .unwrap();
     world.until_phase("AwaitingApproval").unwrap();
 }

@@ -53,7 +53,11 @@ pub fn fixtures() -> Result<BTreeMap<String, Value>> {
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(folder().join("fixtures"))? {
         let path = entry?.path();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         found.insert(name, serde_json::from_slice(&std::fs::read(&path)?)?);
     }
     Ok(found)
@@ -63,7 +67,11 @@ pub fn fixtures() -> Result<BTreeMap<String, Value>> {
 ///
 /// # Errors
 /// When the reader cannot be built, or refuses the script, a column or an object.
-pub fn read(script: &str, columns: &Value, objects: &BTreeMap<String, Value>) -> Result<BTreeMap<String, Verdict>> {
+pub fn read(
+    script: &str,
+    columns: &Value,
+    objects: &BTreeMap<String, Value>,
+) -> Result<BTreeMap<String, Verdict>> {
     let reader = programs::status_reader(&Cache::open()?)?;
     let mut child = Command::new(reader)
         .stdin(Stdio::piped())

@@ -12,10 +12,20 @@ use serde_json::{Value, json};
 /// The columns of `kubectl get` that read the status, by name.
 fn columns() -> Value {
     let crd = serde_json::to_value(PtahSchema::crd()).unwrap();
-    let all = crd["spec"]["versions"][0]["additionalPrinterColumns"].as_array().unwrap().clone();
-    let plain = all.iter().filter(|column| column["type"] == "string" && column["priority"].as_i64().unwrap_or(0) == 0);
+    let all = crd["spec"]["versions"][0]["additionalPrinterColumns"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let plain = all
+        .iter()
+        .filter(|column| column["type"] == "string" && column["priority"].as_i64().unwrap_or(0) == 0);
     plain
-        .map(|column| (column["name"].as_str().unwrap().to_owned(), column["jsonPath"].clone()))
+        .map(|column| {
+            (
+                column["name"].as_str().unwrap().to_owned(),
+                column["jsonPath"].clone(),
+            )
+        })
         .collect()
 }
 
@@ -33,7 +43,9 @@ fn expected() -> (Vec<String>, BTreeMap<String, Vec<String>>) {
     let text = std::fs::read_to_string(folder().join("expected.txt")).unwrap();
     let cells = |line: &str| -> Vec<String> { line.split('|').map(|cell| cell.trim().to_owned()).collect() };
     let heading = cells(text.lines().next().unwrap());
-    let rows = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let rows = text
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
     let rows = rows.map(|line| {
         let mut row = cells(line);
         let name = row.remove(0);
@@ -57,7 +69,13 @@ fn e1_e2_e5_e7_f11_each_reader_says_of_each_resource_what_the_table_says() {
     let names = expected.keys().chain(found.keys());
     let wrong: Vec<String> = names
         .filter(|name| expected.get(*name) != found.get(*name))
-        .map(|name| format!("{name}: {:?}, and the table says {:?}", found.get(name), expected.get(name)))
+        .map(|name| {
+            format!(
+                "{name}: {:?}, and the table says {:?}",
+                found.get(name),
+                expected.get(name)
+            )
+        })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -86,7 +104,11 @@ fn e7_the_health_scripts_own_test_file_says_what_the_script_says_with_its_messag
     if std::env::var_os("PTAH_UPDATE").is_some() {
         std::fs::write(&file, &text).unwrap();
     }
-    assert_eq!(std::fs::read_to_string(file).unwrap(), text, "PTAH_UPDATE=1 writes it anew");
+    assert_eq!(
+        std::fs::read_to_string(file).unwrap(),
+        text,
+        "PTAH_UPDATE=1 writes it anew"
+    );
 }
 
 #[test]
@@ -99,7 +121,9 @@ fn f11_e8_no_wait_for_a_person_is_degraded_and_every_message_of_argo_cd_says_som
             .into_iter()
             .flatten()
             .find(|condition| condition["type"] == "Ready");
-        let reason = ready.and_then(|ready| ready["reason"].as_str()).unwrap_or_default();
+        let reason = ready
+            .and_then(|ready| ready["reason"].as_str())
+            .unwrap_or_default();
         if ["AwaitingApproval", "Suspended", "ApplyDisabled"].contains(&reason) {
             assert_ne!(verdict.health.status, "Degraded", "{name}");
         }
