@@ -7,6 +7,7 @@
 mod arguments;
 mod audience;
 mod leader;
+mod patience;
 mod serving;
 
 use std::sync::{Arc, RwLock};
@@ -42,8 +43,19 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
 
     serving::probes(&arguments, readiness.clone(), metrics.clone(), &stop);
     let trust = Arc::new(RwLock::new(String::new()));
-    let serving = serving::Serving::start(&arguments, &client, Arc::clone(&trust), &stop).await?;
-    audience::refused_by_the_api_server(&client, &arguments).await?;
+    let certified = patience::answered("the serving certificate", &stop, async || {
+        serving::Serving::certificate(&arguments, &client).await
+    });
+    let Some(certificate) = certified.await? else {
+        return Ok(());
+    };
+    let serving = serving::Serving::start(&arguments, &client, &certificate, Arc::clone(&trust), &stop)?;
+    let judged = patience::answered("the audience of results", &stop, async || {
+        audience::refused_by_the_api_server(&client, &arguments).await
+    });
+    if judged.await?.is_none() {
+        return Ok(());
+    }
 
     let (lead, leading) = watch::channel(false);
     tokio::spawn(serving.keep_certificate(client.clone(), leading, readiness, stop.clone()));

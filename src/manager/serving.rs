@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use anyhow::Context as _;
 use axum::Router;
 use axum_server::Handle;
 use axum_server::tls_rustls::RustlsConfig;
@@ -59,25 +58,25 @@ pub(super) fn probes(
 }
 
 impl Serving {
-    /// Serves the webhook and the receiver with the certificate of this release, which is made where there is none.
-    pub(super) async fn start(
+    /// The certificate of this release, which is made where there is none.
+    pub(super) async fn certificate(
         arguments: &Arguments,
         client: &Client,
+    ) -> anyhow::Result<certificate::Bundle> {
+        let (namespace, secret) = (&arguments.namespace, &arguments.serving_secret);
+        let names = names(arguments);
+        Ok(certificate::ensure(client, namespace, secret, &names, Timestamp::now()).await?)
+    }
+
+    /// Serves the webhook and the receiver with it.
+    pub(super) fn start(
+        arguments: &Arguments,
+        client: &Client,
+        bundle: &certificate::Bundle,
         trust: Arc<RwLock<String>>,
         stop: &CancellationToken,
     ) -> anyhow::Result<Self> {
-        let names = certificate::names(
-            &arguments.namespace,
-            &[
-                arguments.webhook_service.as_str(),
-                arguments.results_service.as_str(),
-            ],
-        );
-        let secret = arguments.serving_secret.as_str();
-        let bundle = certificate::ensure(client, &arguments.namespace, secret, &names, Timestamp::now())
-            .await
-            .context("the serving certificate")?;
-        let tls = RustlsConfig::from_config(certificate::server_config(&bundle)?);
+        let tls = RustlsConfig::from_config(certificate::server_config(bundle)?);
         set(&trust, &bundle.ca_pem);
         serve(
             arguments.webhook_bind,
@@ -95,7 +94,7 @@ impl Serving {
             tls,
             trust,
             arguments: arguments.clone(),
-            names,
+            names: names(arguments),
         })
     }
 
@@ -183,6 +182,15 @@ impl Serving {
         self.tls.reload_from_config(certificate::server_config(bundle)?);
         Ok(())
     }
+}
+
+/// Every name that the webhook and the receiver are reached under.
+fn names(arguments: &Arguments) -> Vec<String> {
+    let services = [
+        arguments.webhook_service.as_str(),
+        arguments.results_service.as_str(),
+    ];
+    certificate::names(&arguments.namespace, &services)
 }
 
 fn set(trust: &RwLock<String>, pem: &str) {

@@ -73,6 +73,11 @@ impl Process {
         Ok(found)
     }
 
+    /// Its id.
+    pub fn pid(&self) -> u32 {
+        self.pid.unsigned_abs()
+    }
+
     /// Stops it from running, as if its machine had no time for it.
     pub fn pause(&self) {
         self.signal(Signal::STOP);
