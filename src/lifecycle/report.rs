@@ -103,15 +103,19 @@ pub(super) fn step_failed(
 
 /// The database was reached, or not.
 pub(super) fn database_unreached(pass: &mut Pass<'_>, failure: &Failure) {
-    const CONNECTING: [&str; 8] = [
+    // The engine's codes for what happens before it has a session (`engine/src/error.rs`).
+    const CONNECTING: [&str; 11] = [
+        "malformed_target",
         "authentication_failed",
+        "database_not_found",
         "connection_refused",
         "host_unreachable",
         "name_not_resolved",
         "connect_timeout",
+        "connection_lost",
+        "server_unavailable",
         "tls_failed",
-        "database_missing",
-        "connection_failed",
+        "certificate_not_trusted",
     ];
     if CONNECTING.contains(&failure.code.as_str()) {
         pass.set(

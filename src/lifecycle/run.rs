@@ -47,6 +47,7 @@ pub(super) fn applied(
         ApplyReport::NothingCommitted { failure } => {
             let mut pass = pass;
             pass.end_job();
+            pass.of_class(failure.class);
             let message = report::sentence(failure);
             apply_failed(pass, effective, &message)
         }
@@ -224,5 +225,17 @@ pub(super) fn proof_failed(
         reasons::OPERATION_FAILED,
         &format!("the result of the run could not be proven yet: {message}"),
     );
+    let (waits, tried) = if lasting {
+        (
+            reasons::OPERATION_FAILED,
+            "the result of the run cannot be proven as things are; it is tried again less and less often",
+        )
+    } else {
+        (
+            reasons::WAITING,
+            "the result of the run could not be proven yet; it may pass by itself and will be tried again",
+        )
+    };
+    pass.set(types::RECONCILING, "True", waits, tried);
     pass.finish(Requeue::After(PROOF_POLL))
 }

@@ -78,6 +78,7 @@ fn step_failed(
     failed: &StepFailure,
 ) -> Step {
     let message = report::sentence(&failed.failure);
+    pass.of_class(failed.failure.class);
     report::database_unreached(&mut pass, &failed.failure);
     pass.end_job();
     if operation.proof {
@@ -358,7 +359,7 @@ fn name_plan(pass: &mut Pass<'_>, publication: &Publication, uid: String, create
         pass.retire_plan();
         pass.emit(
             false,
-            "PlanPublished",
+            reasons::PLAN_PUBLISHED,
             format!("plan {} with {} statements", fresh.name, fresh.statement_count),
         );
         pass.status.plan = Some(fresh);
@@ -434,7 +435,12 @@ pub(super) fn converged(
         reason,
         "a fresh plan, proven on a copy, finds no difference between the database and the desired state",
     );
-    pass.set(types::RECONCILIATION_FAILED, "False", reasons::SUCCEEDED, "");
+    pass.set(
+        types::RECONCILIATION_FAILED,
+        "False",
+        reasons::SUCCEEDED,
+        "the last attempt succeeded",
+    );
     pass.rest(
         types::READY,
         "True",

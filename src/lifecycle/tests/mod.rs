@@ -9,5 +9,6 @@ mod mutants;
 mod runner;
 mod runs;
 mod scenarios;
+mod status;
 mod stories;
 mod world;

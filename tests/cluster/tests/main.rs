@@ -6,6 +6,7 @@
 mod access;
 mod approvals;
 mod decisions;
+mod escape;
 mod examples;
 mod footprint;
 mod inputs;

@@ -16,7 +16,7 @@ use crate::{progress, run, workspace};
 pub const CLUSTER_TESTS: &str = "ptah-cluster-tests";
 
 const ENGINE_TESTS: &[&str] = &["ptah-engine", "ptah-runner"];
-const SOURCE_TESTS: &[&str] = &["ptah-resolver", "ptah-verifier"];
+const SOURCE_TESTS: &[&str] = &["ptah-resolver", "ptah-verifier", "ptah-status-tests"];
 
 /// The workspace's packages, as cargo tells them.
 #[derive(Deserialize)]
