@@ -3,6 +3,7 @@
 
 mod arrows;
 mod crash;
+mod missing;
 mod runs;
 mod scenarios;
 mod world;

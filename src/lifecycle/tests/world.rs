@@ -65,6 +65,8 @@ pub(super) struct World {
     pub privileged: bool,
     pub fail_next: Option<(Operation, Failure)>,
     pub apply_report: Option<ApplyReport>,
+    /// Jobs that ended without a result were ended by their deadline.
+    pub deadline: bool,
     pub taken: BTreeSet<(Phase, Phase)>,
     counter: u64,
     cut: Option<(Cut, usize)>,
@@ -113,6 +115,7 @@ impl World {
             privileged: false,
             fail_next: None,
             apply_report: None,
+            deadline: false,
             taken: BTreeSet::new(),
             counter: 0,
             cut: None,
@@ -136,6 +139,13 @@ impl World {
             snapshot: names::snapshot_name("u-1", &digest),
             snapshot_present: false,
         });
+    }
+
+    /// Somebody deletes the source's snapshot.
+    pub fn take_snapshot_away(&mut self) {
+        if let SourceEvidence::Resolved(source) = &mut self.source {
+            source.snapshot_present = false;
+        }
     }
 
     pub fn edit_spec(&mut self, change: serde_json::Value) {
@@ -208,7 +218,7 @@ impl World {
                 Some(job) if job.operation_id != operation.id => JobEvidence::Foreign,
                 Some(job) if job.finished => JobEvidence::Finished {
                     message: None,
-                    deadline: false,
+                    deadline: self.deadline,
                 },
                 Some(_) => JobEvidence::Running { trouble: None },
             }
