@@ -3,6 +3,10 @@
 //! Assumes that `cargo xtask test --only cluster` brought the node up and pushed the images. The chart is installed once
 //! for all tests; each test has a namespace and a database of its own.
 
+pub mod api;
+mod objects;
+pub use objects::bare;
+
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 

@@ -3,8 +3,16 @@
 // A failed step of a test is a failed test.
 #![allow(clippy::unwrap_used)]
 
+mod access;
 mod approvals;
+mod decisions;
+mod footprint;
 mod inputs;
+mod lifetimes;
 mod main_job;
 mod quiet;
+mod receiver;
 mod snapshots;
+mod sources;
+mod stored_plans;
+mod targets;
