@@ -11,7 +11,7 @@ use kube::core::PartialObjectMeta;
 use kube::runtime::controller::{self, Action, Config, Controller};
 use kube::runtime::reflector::{ObjectRef, Store};
 use kube::{Api, Client, ResourceExt as _};
-use ptah_api::{PtahSchema, PtahSchemaApproval, names};
+use ptah_api::{PtahSchema, PtahSchemaApproval, PtahSchemaPlan, names};
 use tokio_util::sync::CancellationToken;
 
 use super::carry_out::carry_out;
@@ -67,6 +67,7 @@ pub async fn run(
     controller
         .with_config(Config::default().concurrency(4))
         .owns(Api::<Job>::all(client.clone()), jobs)
+        .owns(Api::<PtahSchemaPlan>::all(client.clone()), watch::config())
         .watches(
             Api::<PtahSchemaApproval>::all(client.clone()),
             watch::config(),
@@ -75,20 +76,19 @@ pub async fn run(
                 Some(ObjectRef::new(&approval.spec.schema_ref.name).within(&namespace))
             },
         )
-        // By their metadata alone: the manager's memory does not grow with what ConfigMaps hold.
+        // A source that was edited, and a snapshot or a plan's chunk that somebody took away. By their metadata alone:
+        // the manager's memory does not grow with what ConfigMaps hold.
         .watches(
             Api::<PartialObjectMeta<ConfigMap>>::all(client),
             watch::config(),
             move |object| {
                 let (name, namespace) = (object.name_any(), object.namespace());
+                let of = object.labels().get(names::LABEL_SCHEMA);
                 let wakes = |schema: &PtahSchema| {
+                    let source = schema.spec.desired.config_map.as_ref();
                     schema.namespace() == namespace
-                        && schema
-                            .spec
-                            .desired
-                            .config_map
-                            .as_ref()
-                            .is_some_and(|source| source.name == name)
+                        && (of == Some(&schema.name_any())
+                            || source.is_some_and(|source| source.name == name))
                 };
                 let woken: Vec<_> = sources
                     .state()

@@ -89,6 +89,17 @@ pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Dig
     claim_reading(pass, effective, coordination, steady)
 }
 
+/// Writes the snapshot again where somebody took it away, before an operation is claimed that reads it: the source
+/// still gives the same bytes. Under a claim nothing is put back; its Pod refuses to start without them.
+pub(super) fn keep_snapshot(pass: &mut Pass<'_>, content: Digest) {
+    if let SourceEvidence::Resolved(source) = &pass.evidence.source
+        && source.content_digest == content
+        && !source.snapshot_present
+    {
+        pass.before.push(Effect::EnsureSnapshot);
+    }
+}
+
 fn claim_reading(mut pass: Pass<'_>, effective: &Effective, coordination: Digest, refresh: bool) -> Step {
     let operation = pass.claim(
         effective,

@@ -7,8 +7,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use ptah_api::conditions::{self, reasons, types};
 use ptah_api::effective::Effective;
 use ptah_api::{
-    ActiveOperation, ImmutableObjectReference, OperationType, PendingLockRelease, Phase, PtahSchema,
-    PtahSchemaStatus,
+    ActiveOperation, DatabaseTarget, ImmutableObjectReference, OperationType, PendingLockRelease, Phase,
+    PtahSchema, PtahSchemaStatus,
 };
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::FailureClass;
@@ -73,6 +73,16 @@ impl<'a> Pass<'a> {
             now: self.now,
         }
         .make(kind, purpose)
+    }
+
+    /// The database that the claim reaches: a proof's is the one that its Apply was claimed for.
+    pub fn target_of(&self, operation: &ActiveOperation) -> &DatabaseTarget {
+        let pending = self
+            .status
+            .pending_observation
+            .as_ref()
+            .filter(|_| operation.proof);
+        pending.map_or(&self.schema.spec.target, |pending| &pending.target)
     }
 
     /// Moves to a phase; staying where one is is no move.

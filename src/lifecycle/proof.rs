@@ -85,6 +85,7 @@ pub(super) fn owed(mut pass: Pass<'_>, effective: &Effective, coordination: Dige
     if pass.evidence.apply_pod_active || waits {
         return pass.finish(Requeue::After(POLL));
     }
+    cycle::keep_snapshot(&mut pass, pending.source.content_digest);
     let mut operation = pass.claim(effective, coordination, OperationType::Plan, Purpose::Proof);
     operation.coordination_digest = pending.plan.coordination_digest;
     operation.lease_epoch = Some(pending.lease_epoch);

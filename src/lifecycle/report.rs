@@ -2,7 +2,7 @@
 
 use ptah_api::conditions::{reasons, types};
 use ptah_api::effective::Effective;
-use ptah_api::{Phase, SourceStatus};
+use ptah_api::{DatabaseTarget, Phase, SourceStatus};
 use ptah_contract::failure::{Failure, FailureClass};
 use ptah_contract::protocol::Step as OperationStep;
 
@@ -34,6 +34,18 @@ pub(super) fn sentence(failure: &Failure) -> String {
         FailureClass::Internal => "; this is a defect of the operator, please report it",
     });
     text
+}
+
+/// The Secret that a target names, and where it names it.
+pub(super) fn secret(target: &DatabaseTarget) -> String {
+    match (&target.url_from, &target.connection_from) {
+        (Some(url), _) => format!(
+            "Secret {:?} with key {:?} (spec.target.urlFrom)",
+            url.name, url.key
+        ),
+        (None, Some(keys)) => format!("Secret {:?} (spec.target.connectionFrom)", keys.name),
+        (None, None) => "the Secret of spec.target".to_owned(),
+    }
 }
 
 /// The source was read.
@@ -104,7 +116,7 @@ pub(super) fn step_failed(
 /// The database was reached, or not.
 pub(super) fn database_unreached(pass: &mut Pass<'_>, failure: &Failure) {
     // The engine's codes for what happens before it has a session (`engine/src/error.rs`).
-    const CONNECTING: [&str; 11] = [
+    const CONNECTING: [&str; 12] = [
         "malformed_target",
         "authentication_failed",
         "database_not_found",
@@ -116,6 +128,7 @@ pub(super) fn database_unreached(pass: &mut Pass<'_>, failure: &Failure) {
         "server_unavailable",
         "tls_failed",
         "certificate_not_trusted",
+        "transaction_pooler",
     ];
     if CONNECTING.contains(&failure.code.as_str()) {
         pass.set(

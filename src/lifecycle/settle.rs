@@ -77,8 +77,12 @@ fn step_failed(
     operation: &ActiveOperation,
     failed: &StepFailure,
 ) -> Step {
-    let message = report::sentence(&failed.failure);
     pass.of_class(failed.failure.class);
+    let mut message = report::sentence(&failed.failure);
+    if failed.failure.code == "not_granted" {
+        // The Pod sees the Secret's keys as files, and not its name.
+        message = format!("{message}: {}", report::secret(pass.target_of(operation)));
+    }
     report::database_unreached(&mut pass, &failed.failure);
     pass.end_job();
     if operation.proof {
@@ -154,6 +158,9 @@ fn observed(
 
 /// Claims planning. Its Lease is taken before anything is created.
 fn claim_plan(mut pass: Pass<'_>, effective: &Effective, coordination: Digest) -> Step {
+    if let Some(content) = pass.status.source.as_ref().map(|source| source.content_digest) {
+        cycle::keep_snapshot(&mut pass, content);
+    }
     let operation = pass.claim(effective, coordination, OperationType::Plan, Purpose::Cycle);
     pass.status.active_operation = Some(operation);
     pass.status.last_attempt_time = Some(pass.time());

@@ -170,9 +170,13 @@ fn running(
             settle::delivered(pass, effective, coordination, operation, &outcome)
         }
         (JobEvidence::Finished { message, deadline }, undelivered) => {
-            let why = undelivered_because(undelivered, message.as_deref(), *deadline);
+            let why = undelivered_because(&pass, operation, undelivered, message.as_deref(), *deadline);
             if apply {
                 run::apply_unknown(pass, operation, &why)
+            } else if operation.proof && *deadline {
+                // What its Pod waited for is not there: where another state is declared by now, it never will be.
+                pass.end_job();
+                run::proof_failed(pass, effective, FailureClass::Attention, &why)
             } else {
                 pass.end_job();
                 failed(pass, effective, operation, &why)
@@ -181,19 +185,46 @@ fn running(
     }
 }
 
-fn undelivered_because(result: &ResultEvidence, message: Option<&str>, deadline: bool) -> String {
+fn undelivered_because(
+    pass: &Pass<'_>,
+    operation: &ActiveOperation,
+    result: &ResultEvidence,
+    message: Option<&str>,
+    deadline: bool,
+) -> String {
     let why = match result {
         ResultEvidence::Unreadable(reason) => format!("the Pod's result was refused: {reason}"),
-        _ if deadline => {
-            "the Job was ended by its deadline; if its Pod never started, check that the Secret and key of spec.target \
-                        exist, else raise spec.execution.activeDeadlineSeconds"
-            .to_owned()
-        }
+        _ if deadline => format!(
+            "the Job was ended by its deadline; if its Pod never started, check that {} exist, else raise \
+             spec.execution.activeDeadlineSeconds",
+            mounted(pass, operation)
+        ),
         _ => "the Pod ended without a result".to_owned(),
     };
     match message {
         Some(message) => format!("{why}: {message}"),
         None => why,
+    }
+}
+
+/// What the claim's Pod mounts, and so cannot start without.
+fn mounted(pass: &Pass<'_>, operation: &ActiveOperation) -> String {
+    let secret = report::secret(pass.target_of(operation));
+    let pending = pass
+        .status
+        .pending_observation
+        .as_ref()
+        .filter(|_| operation.proof);
+    let source = pending
+        .map(|pending| &pending.source)
+        .or(pass.status.source.as_ref());
+    let snapshot = source.and_then(|source| source.snapshot.as_deref());
+    match (operation.kind, snapshot, &pass.status.plan) {
+        (OperationType::Apply, _, Some(plan)) => format!("{secret} and the parts of plan {:?}", plan.name),
+        (OperationType::Observe | OperationType::Plan, Some(snapshot), _) => {
+            format!("{secret} and ConfigMap {snapshot:?}")
+        }
+        _ => format!("{secret} and what it names"),
     }
 }
 

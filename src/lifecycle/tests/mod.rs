@@ -5,6 +5,7 @@ mod arrows;
 mod cluster;
 mod crash;
 mod faults;
+mod missing;
 mod mutants;
 mod runner;
 mod runs;

@@ -76,6 +76,8 @@ pub(super) struct World {
     pub privileged: bool,
     pub fail_next: Option<(Operation, Failure)>,
     pub apply_report: Option<ApplyReport>,
+    /// Jobs that ended without a result were ended by their deadline.
+    pub deadline: bool,
     pub taken: BTreeSet<(Phase, Phase)>,
     /// The resource was deleted and nothing holds it any more.
     pub gone: bool,
@@ -130,6 +132,7 @@ impl World {
             privileged: false,
             fail_next: None,
             apply_report: None,
+            deadline: false,
             taken: BTreeSet::new(),
             gone: false,
             mutant: None,
@@ -155,6 +158,13 @@ impl World {
             snapshot: names::snapshot_name("u-1", &digest),
             snapshot_present: false,
         });
+    }
+
+    /// Somebody deletes the source's snapshot.
+    pub fn take_snapshot_away(&mut self) {
+        if let SourceEvidence::Resolved(source) = &mut self.source {
+            source.snapshot_present = false;
+        }
     }
 
     pub fn edit_spec(&mut self, change: serde_json::Value) {
@@ -227,7 +237,7 @@ impl World {
                 Some(job) if job.request.operation.id != operation.id => JobEvidence::Foreign,
                 Some(job) if job.finished => JobEvidence::Finished {
                     message: None,
-                    deadline: false,
+                    deadline: self.deadline,
                 },
                 Some(_) => JobEvidence::Running { trouble: None },
             }

@@ -90,13 +90,12 @@ fn a_spent_approval_decides_nothing_again_and_a_copy_of_it_is_the_decision_of_wh
     assert_eq!(again["status"]["plan"]["fingerprint"], first_plan["fingerprint"]);
     assert_eq!(again["status"]["plan"]["uid"], first_plan["uid"]);
     looked_at(&world);
-    assert_eq!(again["status"]["plan"]["approval"], Value::Null);
+    assert_eq!(world.read().unwrap()["status"]["plan"]["approval"], Value::Null);
     assert_eq!(approval(&world, "first"), spent);
     assert_eq!(world.tables().unwrap(), Vec::<String>::new());
 
     // The copy now is a new decision, stamped with who makes it and when, and spent by nobody.
     world.bind("ann", "ptah-operator-approver").unwrap();
-    let log = AuditLog::from_now(shared().node.paths().audit_log()).unwrap();
     cluster
         .wait("a moment between two refreshes", PATIENCE, || {
             let mut kubectl = cluster.kubectl()?;
@@ -107,7 +106,8 @@ fn a_spent_approval_decides_nothing_again_and_a_copy_of_it_is_the_decision_of_wh
             kubectl.args(["create", "--as", "ann", "-f"]).arg(file.path());
             match xtask::run::output(&mut kubectl) {
                 Ok(_) => Ok(Some(())),
-                Err(error) if error.to_string().contains("is under way") => Ok(None),
+                Err(error) if error.to_string().contains("is under way; wait") => Ok(None),
+                Err(error) if error.to_string().contains("does not wait for an approval") => Ok(None),
                 Err(error) => Err(error),
             }
         })
@@ -125,17 +125,6 @@ fn a_spent_approval_decides_nothing_again_and_a_copy_of_it_is_the_decision_of_wh
         condition(&approval(&world, "copy"), "Consumed"),
         "True/DispatchCommitted"
     );
-    let runs = log
-        .requests()
-        .unwrap()
-        .into_iter()
-        .filter(|request| {
-            request.user == shared().manager
-                && request.namespace == world.namespace()
-                && (request.verb.as_str(), request.resource.as_str()) == ("create", "jobs")
-        })
-        .count();
-    assert!(runs >= 2, "one run and its proof");
 }
 
 #[test]

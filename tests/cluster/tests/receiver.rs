@@ -10,7 +10,7 @@ use ptah_contract::protocol::{
     MAX_OUTCOME_BYTES, OUTCOME_MEDIA_TYPE, Outcome, PROTOCOL_VERSION, RESULT_AUDIENCE, Request, Step,
     StepFailure, result_name,
 };
-use reqwest::{Certificate, Client, Method};
+use reqwest::{Body, Certificate, Client, Method, RequestBuilder, header};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
@@ -69,8 +69,7 @@ impl Receiver {
         }
     }
 
-    /// Status and text of the answer.
-    fn offer(&self, method: Method, delivery: &Delivery, body: Option<&[u8]>) -> (u16, String) {
+    fn request(&self, method: Method, delivery: &Delivery) -> RequestBuilder {
         let part = |key: &str| delivery.identity[key].as_str().unwrap();
         let name = result_name(
             part("namespace"),
@@ -79,23 +78,47 @@ impl Receiver {
             part("jobName"),
         );
         let speaker = json!({"identity": delivery.identity, "pod": delivery.pod}).to_string();
-        let mut request = self
+        let request = self
             .client
             .request(method, format!("{}/v1/results/{name}", self.endpoint))
-            .header("X-Ptah-Result-Identity", BASE64_URL_SAFE_NO_PAD.encode(speaker));
-        if let Some(token) = &delivery.token {
-            request = request.bearer_auth(token);
+            .header("X-Ptah-Result-Identity", BASE64_URL_SAFE_NO_PAD.encode(speaker))
+            .header(header::CONTENT_TYPE, OUTCOME_MEDIA_TYPE);
+        match &delivery.token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
         }
-        if let Some(body) = body {
-            request = request
-                .header("X-Ptah-Result-Digest", Digest::of(body).to_string())
-                .header(reqwest::header::CONTENT_TYPE, OUTCOME_MEDIA_TYPE)
-                .body(body.to_vec());
-        }
+    }
+
+    /// Status and text of the answer.
+    fn send(&self, request: RequestBuilder) -> (u16, String) {
         self.runtime.block_on(async {
             let answer = request.send().await.unwrap();
             (answer.status().as_u16(), answer.text().await.unwrap())
         })
+    }
+
+    fn ask(&self, delivery: &Delivery) -> (u16, String) {
+        self.send(self.request(Method::HEAD, delivery))
+    }
+
+    fn deliver(&self, delivery: &Delivery, body: &[u8]) -> (u16, String) {
+        let digest = Digest::of(body).to_string();
+        self.send(
+            self.request(Method::PUT, delivery)
+                .header("X-Ptah-Result-Digest", digest)
+                .body(body.to_vec()),
+        )
+    }
+
+    /// Says how much will come, and sends nothing of it.
+    fn announce(&self, delivery: &Delivery, size: usize) -> (u16, String) {
+        let nothing = futures::stream::pending::<Result<Vec<u8>, std::io::Error>>();
+        self.send(
+            self.request(Method::PUT, delivery)
+                .header("X-Ptah-Result-Digest", Digest::of(b"").to_string())
+                .header(header::CONTENT_LENGTH, size)
+                .body(Body::wrap_stream(nothing)),
+        )
     }
 }
 
@@ -250,13 +273,12 @@ fn only_the_pod_of_the_live_claim_is_heard_and_its_first_word_stands() {
         ),
     ];
     for (case, delivery, code, words) in &refusals {
-        assert_eq!(receiver.offer(Method::HEAD, delivery, None).0, *code, "{case}");
-        let (found, said) = receiver.offer(Method::PUT, delivery, Some(&body));
+        assert_eq!(receiver.ask(delivery).0, *code, "{case}");
+        let (found, said) = receiver.deliver(delivery, &body);
         assert_eq!(found, *code, "{case}: {said}");
         assert!(said.contains(words), "{case}: {said}");
     }
-    let large = vec![b' '; MAX_OUTCOME_BYTES + 1];
-    let (code, said) = receiver.offer(Method::PUT, &right, Some(&large));
+    let (code, said) = receiver.announce(&right, MAX_OUTCOME_BYTES + 1);
     assert_eq!(
         (code, said.contains("is larger than 12582912 bytes")),
         (413, true),
@@ -265,16 +287,16 @@ fn only_the_pod_of_the_live_claim_is_heard_and_its_first_word_stands() {
     assert_eq!(world.all("ptahresultrecord").unwrap(), Vec::<Value>::new());
 
     // The right Pod is heard; what it said first stands.
-    assert_eq!(receiver.offer(Method::HEAD, &right, None).0, 204);
-    let (code, first) = receiver.offer(Method::PUT, &right, Some(&body));
+    assert_eq!(receiver.ask(&right).0, 204);
+    let (code, first) = receiver.deliver(&right, &body);
     assert_eq!(code, 200, "{first}");
     let receipt: Value = serde_json::from_str(&first).unwrap();
     assert_eq!(
         (&receipt["digest"], receipt["size"].as_u64()),
         (&json!(Digest::of(&body).to_string()), Some(body.len() as u64))
     );
-    assert_eq!(receiver.offer(Method::PUT, &right, Some(&body)), (200, first));
-    let (code, said) = receiver.offer(Method::PUT, &right, Some(&outcome("two")));
+    assert_eq!(receiver.deliver(&right, &body), (200, first));
+    let (code, said) = receiver.deliver(&right, &outcome("two"));
     assert_eq!(
         (code, said.as_str()),
         (409, "another result of this attempt is stored already")

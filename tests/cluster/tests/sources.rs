@@ -119,12 +119,10 @@ fn an_object_under_a_snapshots_name_counts_for_its_bytes_alone_whoever_made_it()
         world.put(planted).unwrap();
         let before = world.object("configmap", name).unwrap();
         world.schema(&json!({"suspend": false})).unwrap();
-        let schema = world
-            .until_reason("app", "ArtifactResolved", "SnapshotNameTaken")
-            .unwrap();
+        let schema = world.until_phase("Failed").unwrap();
+        assert_eq!(condition(&schema, "ArtifactResolved"), "False/SnapshotNameTaken");
         let said = message(&schema, "ReconciliationFailed");
         assert!(said.contains(name) && said.contains("delete it"), "{said}");
-        assert_eq!(schema["status"]["phase"], "Failed");
         assert_eq!(
             world.object("configmap", name).unwrap(),
             before,

@@ -17,7 +17,7 @@ fn a_plan_that_needs_a_privilege_that_the_login_lacks_is_refused_by_name_before_
     let said = message(&failed, "ReconciliationFailed");
     for words in [
         "missing_privilege",
-        "does not own table public.theirs, which the plan changes",
+        "may not change table public.theirs",
         "it needs an edit",
     ] {
         assert!(said.contains(words), "{words}: {said}");
@@ -79,20 +79,14 @@ fn a_plan_that_touches_a_protected_table_blocks_by_name_and_is_not_even_stored()
 #[test]
 fn two_resources_that_claim_one_realm_are_both_refused_and_deleting_one_lets_the_other_go_on() {
     let world = World::new("realm").unwrap();
-    world.source(&json!({"t.sql": TABLE})).unwrap();
     let sharing = |shared: bool| {
         json!({
-            "target": {"engine": "PostgreSQL", "coordinationKey": "one", "urlFrom": {"name": "db", "key": "url"}, "sharedRealm": shared},
+            "target": {"engine": "PostgreSQL", "coordinationKey": "one", "urlFrom": {"name": "db", "key": "url"},
+                "sharedRealm": shared},
             "interval": "10s",
         })
     };
-    // Suspended until both are there, so that neither was first.
-    for name in ["app", "loser"] {
-        let mut spec = sharing(name == "loser");
-        spec["suspend"] = true.into();
-        world.schema_named(name, &spec).unwrap();
-        world.until_reason(name, "Ready", "Suspended").unwrap();
-    }
+    // Without a source, so that the first does nothing before the second is there.
     for name in ["app", "loser"] {
         world.schema_named(name, &sharing(name == "loser")).unwrap();
     }
@@ -102,12 +96,16 @@ fn two_resources_that_claim_one_realm_are_both_refused_and_deleting_one_lets_the
         assert_eq!(schema["status"]["phase"], "Blocked");
         for words in [
             "spec.target.coordinationKey",
-            &format!("claimed by test-realm/{other}"),
+            &format!("claimed by PtahSchema test-realm/{other}"),
             "sharedRealm: true",
         ] {
             assert!(said.contains(words), "{words}: {said}");
         }
         assert_eq!(schema["metadata"]["finalizers"], Value::Null, "it holds nothing");
+    }
+    world.source(&json!({"t.sql": TABLE})).unwrap();
+    for name in ["app", "loser"] {
+        world.until_reason(name, "Ready", "RealmConflict").unwrap();
     }
     assert_eq!(
         (world.jobs().unwrap(), world.tables().unwrap()),
