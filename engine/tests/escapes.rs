@@ -1,7 +1,7 @@
 //! Desired SQL that tries to leave the scratch server, or to keep it.
 //!
 //! Every file of `tests/escapes` holds attempts: `-- case: name`, `-- expect: code` (or `planned`), `-- words: what the
-//! message must say | and this`, `-- since: 15` where an older server refuses otherwise, `-- needs: NAME` of an extension that not every server has, then the SQL. Each runs as in
+//! message must say | and this`, `-- since: 15` where an older server refuses otherwise, then the SQL. Each runs as in
 //! a Pod: a sidecar's server, declared SQL as the loading role. After each the world must be as it was: no file, no
 //! connection, no other role, no other setting, and the next honest plan is made.
 //! `PTAH_CASE=name` runs one case.
@@ -201,7 +201,7 @@ fn cases(file: &str) -> Vec<Case> {
     let mut cases = Vec::new();
     for block in text.split("\n-- case: ").skip(1) {
         let (mut sql, mut expect, mut words) = (String::new(), String::new(), Vec::new());
-        let (mut versions, mut needs) = (14..=18, None);
+        let mut versions = 14..=18;
         let mut lines = block.lines();
         let name = lines.next().unwrap().to_owned();
         for line in lines {
@@ -209,8 +209,6 @@ fn cases(file: &str) -> Vec<Case> {
                 code.clone_into(&mut expect);
             } else if let Some(text) = line.strip_prefix("-- words:") {
                 words = text.split('|').map(|word| word.trim().to_owned()).collect();
-            } else if let Some(extension) = line.strip_prefix("-- needs: ") {
-                needs = Some(extension.trim().to_owned());
             } else if let Some(text) = line.strip_prefix("-- since: ") {
                 versions = text.trim().parse().unwrap()..=18;
             } else if let Some(text) = line.strip_prefix("-- until: ") {
@@ -219,11 +217,6 @@ fn cases(file: &str) -> Vec<Case> {
                 sql.push_str(line);
                 sql.push('\n');
             }
-        }
-        // A server that was packaged without the extension says that it lacks it.
-        if let Some(extension) = needs.filter(|extension| !has_extension(extension)) {
-            "missing_extension".clone_into(&mut expect);
-            words = vec![format!("the scratch server lacks extension {extension}")];
         }
         if only.as_deref().is_none_or(|only| only == name) && versions.contains(&server().major) {
             cases.push(Case {
@@ -235,13 +228,6 @@ fn cases(file: &str) -> Vec<Case> {
         }
     }
     cases
-}
-
-fn has_extension(name: &str) -> bool {
-    let home = server().pg_home.join(server().major.to_string());
-    ["share/postgresql/extension", "share/extension"]
-        .iter()
-        .any(|folder| home.join(folder).join(format!("{name}.control")).exists())
 }
 
 async fn all_of(file: &str) {

@@ -11,9 +11,10 @@ use crate::error::{Code, Error, Result};
 use crate::name::quote;
 
 /// What the server says of the version that it would make: trusted (then any owner of a database may make it, and
-/// its script was written for hostile company), and whether it may be moved to another schema.
+/// its script was written for hostile company), whether it may be moved to another schema, and the one schema that it
+/// can be made in, where its control file names one.
 const ABOUT: &str = "
-SELECT v.trusted, v.relocatable FROM pg_catalog.pg_available_extensions e
+SELECT v.trusted, v.relocatable, v.schema::text FROM pg_catalog.pg_available_extensions e
   JOIN pg_catalog.pg_available_extension_versions v ON v.name = e.name AND v.version = e.default_version
 WHERE e.name::text = $1";
 
@@ -79,6 +80,7 @@ impl Database {
         let about = admin.query(ABOUT, &[&name]).await?;
         let about = about.first().ok_or_else(lacks)?;
         let (trusted, relocatable): (bool, bool) = (about.get(0), about.get(1));
+        let schema = about.get::<_, Option<&str>>(2).unwrap_or(schema);
         for row in admin.query(REQUIRED, &[&name]).await? {
             Box::pin(self.make(admin, row.get(0), schema)).await?;
         }

@@ -186,7 +186,6 @@ CREATE MATERIALIZED VIEW m AS SELECT f() AS a;
 CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'CREATE EXTENSION dblink'; RETURN 1; END $$;
 CREATE MATERIALIZED VIEW m AS SELECT f() AS a;
 -- case: extension_that_writes_files
--- needs: adminpack
 -- until: 16
 -- expect: statement_not_admitted
 -- words: permission denied for function pg_file_write
