@@ -40,7 +40,7 @@ fn an_api_server_that_is_silent_for_two_minutes_during_a_run_costs_nothing_but_t
 
 #[test]
 fn somebody_who_writes_the_resource_all_the_time_delays_the_manager_and_breaks_nothing() {
-    let (shared, _alone) = alone();
+    let (shared, _beside) = beside_others();
     let world = World::new("contended").unwrap();
     world.source(&json!({"t.sql": BEFORE})).unwrap();
     world.schema(&json!({"policy": {"apply": "Always"}})).unwrap();
@@ -117,10 +117,10 @@ fn a_manager_that_was_paused_does_nothing_after_another_took_over() {
 
 #[test]
 fn a_namespace_that_is_deleted_during_a_run_goes_and_leaves_no_lease() {
-    let (shared, _alone) = alone();
+    let (shared, _beside) = beside_others();
     for moment in ["planning", "running"] {
         let world = in_sync(&format!("deleted-{moment}"));
-        let namespace = world.namespace();
+        let (namespace, lease) = (world.namespace(), lease_of(&world.read().unwrap()));
         let held =
             (moment == "running").then(|| holding(shared, &world, "LOCK TABLE b IN ACCESS SHARE MODE"));
         if held.is_some() {
@@ -148,22 +148,7 @@ fn a_namespace_that_is_deleted_during_a_run_goes_and_leaves_no_lease() {
                     .then_some(()))
             })
             .unwrap();
-        let path = "jsonpath={.items[*].spec.holderIdentity}";
-        let leases = [
-            "get",
-            "lease",
-            "-n",
-            NAMESPACE,
-            "-l",
-            "operator.ptah.run/coordination=database-target",
-            "-o",
-            path,
-        ];
-        assert_eq!(
-            shared.cluster.ask(&leases).unwrap().trim(),
-            "",
-            "{moment}: a realm's Lease is held"
-        );
+        assert_eq!(holder(shared, &lease), "", "{moment}: the realm's Lease is held");
         // Deleting a resource sends no SQL: a run under way ends as it may, and no other begins.
         assert!([Vec::<String>::new(), vec!["a".to_owned(), "b".to_owned()]].contains(&changed(&world)));
     }

@@ -1,5 +1,5 @@
-//! A hostile week in production: processes die, pause, and lose each other. Every test here disturbs the whole node, so
-//! they run one at a time.
+//! A hostile week in production: processes die, pause, and lose each other. A test that disturbs the whole node runs
+//! alone, the others beside each other.
 
 // What tests share is part of the tests.
 #![allow(clippy::unwrap_used)]
@@ -8,7 +8,7 @@ mod cluster;
 mod restarts;
 mod runs;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use anyhow::Result;
 use ptah_cluster_tests::{Manager, Shared, World, condition, shared_with};
@@ -16,10 +16,17 @@ use serde_json::{Value, json};
 use xtask::node::process::Process;
 use xtask::stage::{NAMESPACE, RELEASE, Session};
 
-/// The product with a manager that can be made to die, and nobody else on the node.
-fn alone() -> (&'static Shared, MutexGuard<'static, ()>) {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let held = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+static NODE: RwLock<()> = RwLock::new(());
+
+/// The product with a manager that can be made to die, for a test that disturbs everybody.
+fn alone() -> (&'static Shared, RwLockWriteGuard<'static, ()>) {
+    let held = NODE.write().unwrap_or_else(PoisonError::into_inner);
+    (shared_with(Manager::WithFailpoints), held)
+}
+
+/// The same for a test that disturbs nobody but itself.
+fn beside_others() -> (&'static Shared, RwLockReadGuard<'static, ()>) {
+    let held = NODE.read().unwrap_or_else(PoisonError::into_inner);
     (shared_with(Manager::WithFailpoints), held)
 }
 
@@ -138,21 +145,31 @@ fn nothing_is_left(shared: &Shared, world: &World) {
                     .all(|record| status[record].is_null())
         })
         .unwrap();
-    let path = "jsonpath={.items[*].spec.holderIdentity}";
-    let held = shared
+    let schema = world.read().unwrap();
+    assert_eq!(
+        holder(shared, &lease_of(&schema)),
+        "",
+        "the realm's Lease is held"
+    );
+}
+
+/// Name of the Lease of the realm that the resource last worked in.
+fn lease_of(schema: &Value) -> String {
+    let realm = schema["status"]["target"]["coordinationDigest"].as_str().unwrap();
+    ptah_api::names::realm_lease_name(&realm.parse().unwrap())
+}
+
+/// Who holds a Lease; nobody holds one that is not there.
+fn holder(shared: &Shared, lease: &str) -> String {
+    let found = shared
         .cluster
-        .ask(&[
-            "get",
-            "lease",
-            "-n",
-            NAMESPACE,
-            "-l",
-            "operator.ptah.run/coordination=database-target",
-            "-o",
-            path,
-        ])
-        .unwrap();
-    assert_eq!(held.trim(), "", "a realm's Lease is held");
+        .get(NAMESPACE, "lease", lease)
+        .unwrap()
+        .unwrap_or_default();
+    found["spec"]["holderIdentity"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// Jobs of this kind, oldest first.

@@ -20,7 +20,7 @@ fn settled(shared: &Shared, world: &World) -> Value {
 
 #[test]
 fn a_runner_that_is_killed_before_its_first_statement_has_sent_nothing() {
-    let (shared, _alone) = alone();
+    let (shared, _beside) = beside_others();
     let world = in_sync("killed-before");
     // The run's advisory lock: it is waited for outside of any transaction.
     let held = holding(shared, &world, "SELECT pg_advisory_lock(1237737229)");
@@ -61,7 +61,7 @@ fn a_runner_that_is_killed_before_its_first_statement_has_sent_nothing() {
 
 #[test]
 fn a_runner_that_is_killed_during_its_transaction_leaves_the_database_as_it_was() {
-    let (shared, _alone) = alone();
+    let (shared, _beside) = beside_others();
     let world = in_sync("killed-during");
     let held = holding(shared, &world, "LOCK TABLE b IN ACCESS SHARE MODE");
     let schema = run_until_it_waits(shared, &world, WAITS_FOR_A_TABLE);
@@ -124,14 +124,11 @@ fn a_result_that_nobody_could_take_for_a_while_is_delivered_when_the_receiver_is
 
 #[test]
 fn a_lease_that_is_taken_away_during_a_run_makes_its_outcome_unknown_and_the_database_settles_it() {
-    let (shared, _alone) = alone();
+    let (shared, _beside) = beside_others();
     let world = in_sync("lease-lost");
     let held = holding(shared, &world, "LOCK TABLE b IN ACCESS SHARE MODE");
     let schema = run_until_it_waits(shared, &world, WAITS_FOR_A_TABLE);
-    let realm = schema["status"]["activeOperation"]["coordinationDigest"]
-        .as_str()
-        .unwrap();
-    let lease = ptah_api::names::realm_lease_name(&realm.parse().unwrap());
+    let lease = lease_of(&schema);
     shared
         .cluster
         .ask(&["delete", "lease", &lease, "-n", NAMESPACE])
