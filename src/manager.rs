@@ -5,17 +5,16 @@
 //! anew by the next leader from what the API server holds.
 
 mod arguments;
+mod audience;
 mod leader;
+mod patience;
 mod serving;
 
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use kube::runtime::Controller;
-use kube::runtime::watcher;
-use kube::{Api, Client, Config};
-use ptah_api::PtahSchema;
+use kube::{Client, Config};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -26,33 +25,47 @@ use crate::telemetry::{Metrics, Readiness};
 
 pub use arguments::Arguments;
 
-/// A silent API server must not hold a request for ever. Watches are renewed within this time as well.
-const READ_TIMEOUT: Duration = Duration::from_secs(295);
+/// How long the API server may be silent about a request. Watches have a limit of their own, in the watcher.
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
+/// The same for the leader's Lease, of whose renewals several must fit into its duration.
+const ELECTION_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Runs until SIGTERM, until leadership is lost, or until something that cannot be done without fails.
 ///
 /// # Errors
 /// When the cluster cannot be reached, a port is taken, or leadership was lost.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let mut config = Config::infer().await.context("no way to the API server")?;
-    config.read_timeout = Some(READ_TIMEOUT);
-    let client = Client::try_from(config).context("no way to the API server")?;
+    let config = Config::infer().await.context("no way to the API server")?;
+    let client = answering_within(&config, READ_TIMEOUT)?;
+    let watches = Client::try_from(config.clone()).context("no way to the API server")?;
     let stop = stop_on_signals()?;
     let (metrics, readiness) = (Metrics::default(), Readiness::default());
 
     serving::probes(&arguments, readiness.clone(), metrics.clone(), &stop);
     let trust = Arc::new(RwLock::new(String::new()));
-    let serving = serving::Serving::start(&arguments, &client, Arc::clone(&trust), &stop).await?;
-    readiness.set();
+    let certified = patience::answered("the serving certificate", &stop, async || {
+        serving::Serving::certificate(&arguments, &client).await
+    });
+    let Some(certificate) = certified.await? else {
+        return Ok(());
+    };
+    let serving = serving::Serving::start(&arguments, &client, &certificate, Arc::clone(&trust), &stop)?;
+    let judged = patience::answered("the audience of results", &stop, async || {
+        audience::refused_by_the_api_server(&client, &arguments).await
+    });
+    if judged.await?.is_none() {
+        return Ok(());
+    }
 
     let (lead, leading) = watch::channel(false);
-    tokio::spawn(serving.keep_certificate(client.clone(), leading, stop.clone()));
-    let Some(leadership) = leader::elect(&arguments, &client, &stop).await? else {
+    tokio::spawn(serving.keep_certificate(client.clone(), leading, readiness, stop.clone()));
+    let election = answering_within(&config, ELECTION_TIMEOUT)?;
+    let Some(leadership) = leader::elect(&arguments, &election, &stop).await? else {
         return Ok(());
     };
     lead.send_replace(true);
     tracing::info!("leading");
-    let controller = Controller::new(Api::<PtahSchema>::all(client.clone()), watcher::Config::default());
+    let controller = controller::of(&watches);
     let context = Arc::new(Context {
         leases: Leases::new(client.clone(), arguments.coordination_namespace()),
         schemas: controller.store(),
@@ -61,7 +74,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
         trust,
         metrics,
     });
-    let work = controller::run(controller, context, stop.clone());
+    let work = controller::run(controller, watches, context, stop.clone());
     let lost = leadership.lost();
     tokio::select! {
         () = work => {}
@@ -73,6 +86,15 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     leadership.resign().await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// A client whose requests are given up when the API server is silent for so long.
+fn answering_within(config: &Config, limit: Duration) -> anyhow::Result<Client> {
+    let mut config = config.clone();
+    config.connect_timeout = Some(limit);
+    config.read_timeout = Some(limit);
+    config.reset_reader_on_write = true;
+    Client::try_from(config).context("no way to the API server")
 }
 
 fn installation(arguments: &Arguments) -> Installation {

@@ -31,6 +31,7 @@ pub mod reasons {
     pub const APPLY_DISABLED: &str = "ApplyDisabled";
     pub const APPLY_OUTCOME_UNKNOWN: &str = "ApplyOutcomeUnknown";
     pub const APPLY_PENDING: &str = "ApplyPending";
+    pub const APPROVAL_ACCEPTED: &str = "ApprovalAccepted";
     pub const APPROVAL_REVOKED: &str = "ApprovalRevoked";
     pub const APPROVED_PLAN: &str = "ApprovedPlan";
     pub const AWAITING_APPROVAL: &str = "AwaitingApproval";
@@ -53,6 +54,7 @@ pub mod reasons {
     pub const OUTCOME_UNKNOWN: &str = "OutcomeUnknown";
     pub const PENDING: &str = "Pending";
     pub const PLAN_NO_LONGER_CURRENT: &str = "PlanNoLongerCurrent";
+    pub const PLAN_PUBLISHED: &str = "PlanPublished";
     pub const PLAN_READY: &str = "PlanReady";
     pub const POD_ADMISSION_REFUSED: &str = "PodAdmissionRefused";
     pub const POLICY_BLOCKED: &str = "PolicyBlocked";

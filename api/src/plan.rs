@@ -2,6 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::{CustomResource, KubeSchema};
+use ptah_contract::plan_chunks::{Recorded, Whole};
 use ptah_contract::plan_contract::SchemaPlanBinding;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,22 @@ pub struct PtahSchemaPlanSpec {
 }
 
 impl PtahSchemaPlanSpec {
+    /// The plan's parts and its whole, as [`ptah_contract::plan_chunks`] checks them.
+    #[must_use]
+    pub fn parts(&self) -> (Vec<Recorded<'_>>, Whole) {
+        let recorded = self.chunks.iter().map(|chunk| Recorded {
+            index: i64::from(chunk.index),
+            name: &chunk.name,
+            size: i64::from(chunk.size),
+            digest: &chunk.digest,
+        });
+        let whole = Whole {
+            size: self.size,
+            digest: self.binding.plan_digest,
+        };
+        (recorded.collect(), whole)
+    }
+
     /// Whether what the plan binds gives the fingerprint that it names: an approval names the latter alone.
     #[must_use]
     pub fn binds_its_fingerprint(&self) -> bool {

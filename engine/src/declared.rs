@@ -29,7 +29,7 @@ impl Declared {
     ) -> Result<Self> {
         let database = scratch.database(roles, deadline).await?;
         load(desired, &database, own_schema, deadline).await?;
-        let session = Session::open(&database.loader, deadline).await?;
+        let session = database.loader(deadline).await?;
         // `public` is in every new database; it counts as named when it is the URL's own or holds something.
         let rows = session
             .query(
@@ -51,7 +51,7 @@ impl Declared {
     }
 
     pub(crate) async fn read(&self, exclude: &Selectors, user: &str, deadline: &Deadline) -> Result<Model> {
-        let session = Session::open(&self.database.loader, deadline).await?;
+        let session = self.database.loader(deadline).await?;
         let model = read(
             &session,
             &Reading {

@@ -64,6 +64,7 @@ codes! {
     MissingExtension => "missing_extension", Refused, "The scratch server lacks an extension.";
     // Scratch server.
     NoScratchServer => "no_scratch_server", Refused, "No server of the target's major version to compare with.";
+    ScratchLimit => "scratch_limit", Input, "A declared statement used more time, disk or memory than it may.";
     ScratchFailed => "scratch_failed", Transient, "The scratch server did not start or broke.";
     // Plan.
     ScopeMismatch => "scope_mismatch", Input, "The desired state names a schema that was not observed.";

@@ -10,7 +10,7 @@ use kube::config::KubeconfigError;
 use kube::{Api, Client, ResourceExt as _};
 use ptah_api::conditions::{is_true, types};
 use ptah_api::{PtahSchema, PtahSchemaPlan, PtahSchemaStatus};
-use ptah_contract::plan_chunks::{self, CHUNK_KEY, Recorded, Whole};
+use ptah_contract::plan_chunks::{self, CHUNK_KEY};
 use ptah_contract::plan_document::{PlanDocument, PlanDocumentError};
 
 /// Which plan of a schema.
@@ -236,21 +236,7 @@ fn verify(schema: &PtahSchema, plan: &PtahSchemaPlan, named: &Named) -> Result<(
 
 async fn read_bytes(client: &Client, namespace: &str, plan: &PtahSchemaPlan) -> Result<Vec<u8>, Error> {
     let name = plan.name_any();
-    let recorded: Vec<_> = plan
-        .spec
-        .chunks
-        .iter()
-        .map(|chunk| Recorded {
-            index: chunk.index.into(),
-            name: &chunk.name,
-            size: chunk.size.into(),
-            digest: &chunk.digest,
-        })
-        .collect();
-    let whole = Whole {
-        size: plan.spec.size,
-        digest: plan.spec.binding.plan_digest,
-    };
+    let (recorded, whole) = plan.spec.parts();
     let refuse = |source| Error::Bytes {
         name: name.clone(),
         source,

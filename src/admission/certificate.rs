@@ -14,8 +14,8 @@ mod store;
 mod webhook;
 
 pub use issue::{Bundle, Error, issue, names};
-pub use store::{Stored, advance, ensure, read};
-pub use webhook::patch_ca_bundle;
+pub use store::{Stored, advance, authority, ensure, read};
+pub use webhook::{patch_ca_bundle, published};
 
 use std::sync::Arc;
 

@@ -30,16 +30,22 @@ pub(super) async fn carry_out(
     let before = schema.status.clone().unwrap_or_default();
     for effect in &step.before {
         perform(context, schema, &before, content, nonce, effect).await?;
+        #[cfg(feature = "failpoints")]
+        super::failpoint::passed(context, schema).await?;
     }
     let mut written = schema.clone();
     if let Some(status) = &step.status {
         written = write_status(&context.client, schema, status).await?;
         written.spec = schema.spec.clone();
         context.metrics.status_writes.inc();
+        #[cfg(feature = "failpoints")]
+        super::failpoint::passed(context, schema).await?;
     }
     let after = written.status.clone().unwrap_or_default();
     for effect in &step.after {
         perform(context, &written, &after, content, nonce, effect).await?;
+        #[cfg(feature = "failpoints")]
+        super::failpoint::passed(context, schema).await?;
     }
     Ok(())
 }

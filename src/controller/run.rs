@@ -8,16 +8,16 @@ use jiff::{Timestamp, Unit};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::core::PartialObjectMeta;
-use kube::runtime::controller::{Action, Config, Controller};
+use kube::runtime::controller::{self, Action, Config, Controller};
 use kube::runtime::reflector::{ObjectRef, Store};
-use kube::runtime::watcher;
-use kube::{Api, ResourceExt as _};
+use kube::{Api, Client, ResourceExt as _};
 use ptah_api::{PtahSchema, PtahSchemaApproval, PtahSchemaPlan, names};
 use tokio_util::sync::CancellationToken;
 
 use super::carry_out::carry_out;
 use super::context::Context;
 use super::gather::gather;
+use super::watch;
 use crate::lifecycle;
 use crate::lifecycle::step::Requeue;
 use crate::operation::job;
@@ -54,22 +54,23 @@ impl Error {
     }
 }
 
-/// Runs the controller until `stop`. `store` is filled by it; the census of realms reads it.
-pub async fn run(controller: Controller<PtahSchema>, context: Arc<Context>, stop: CancellationToken) {
-    let client = context.client.clone();
-    let jobs =
-        watcher::Config::default().labels(&format!("{}={}", names::LABEL_MANAGED_BY, names::MANAGED_BY));
+/// Runs the controller until `stop`, watching by `client`; requests go by the context's own.
+pub async fn run(
+    controller: Controller<PtahSchema>,
+    client: Client,
+    context: Arc<Context>,
+    stop: CancellationToken,
+) {
+    let jobs = watch::config().labels(&format!("{}={}", names::LABEL_MANAGED_BY, names::MANAGED_BY));
+    let metrics = context.metrics.clone();
     let sources: Store<PtahSchema> = controller.store();
     controller
         .with_config(Config::default().concurrency(4))
         .owns(Api::<Job>::all(client.clone()), jobs)
-        .owns(
-            Api::<PtahSchemaPlan>::all(client.clone()),
-            watcher::Config::default(),
-        )
+        .owns(Api::<PtahSchemaPlan>::all(client.clone()), watch::config())
         .watches(
             Api::<PtahSchemaApproval>::all(client.clone()),
-            watcher::Config::default(),
+            watch::config(),
             |approval| {
                 let namespace = approval.namespace()?;
                 Some(ObjectRef::new(&approval.spec.schema_ref.name).within(&namespace))
@@ -79,7 +80,7 @@ pub async fn run(controller: Controller<PtahSchema>, context: Arc<Context>, stop
         // the manager's memory does not grow with what ConfigMaps hold.
         .watches(
             Api::<PartialObjectMeta<ConfigMap>>::all(client),
-            watcher::Config::default(),
+            watch::config(),
             move |object| {
                 let (name, namespace) = (object.name_any(), object.namespace());
                 let of = object.labels().get(names::LABEL_SCHEMA);
@@ -100,7 +101,14 @@ pub async fn run(controller: Controller<PtahSchema>, context: Arc<Context>, stop
         )
         .graceful_shutdown_on(stop.cancelled_owned())
         .run(reconcile, on_error, context)
-        .for_each(|_| futures::future::ready(()))
+        .for_each(|ended| {
+            // A watch that ends in an error is begun anew by itself; a pass that did was told of already.
+            if let Err(controller::Error::QueueError(error)) = ended {
+                metrics.failed_watches.inc();
+                tracing::warn!(error = %chain(&error), "a watch was broken and begins anew");
+            }
+            futures::future::ready(())
+        })
         .await;
 }
 

@@ -41,7 +41,12 @@ pub(super) fn judge(mut pass: Pass<'_>, effective: &Effective) -> Step {
         reasons::SCOPED_CHANGES,
         "the database differs from the desired state",
     );
-    pass.set(types::RECONCILIATION_FAILED, "False", reasons::SUCCEEDED, "");
+    pass.set(
+        types::RECONCILIATION_FAILED,
+        "False",
+        reasons::SUCCEEDED,
+        "the last attempt succeeded",
+    );
     if plan.destructive && !effective.policy.allow_destructive {
         pass.phase(Phase::Blocked);
         let message = format!(
@@ -62,7 +67,7 @@ pub(super) fn judge(mut pass: Pass<'_>, effective: &Effective) -> Step {
     if effective.apply == ApplyPolicy::Never {
         pass.phase(Phase::Blocked);
         let message = format!(
-            "plan {} is recorded; spec.policy.apply is Never, so it is not run",
+            "plan {} is recorded; spec.policy.apply is Never, so it is not run: set OnApproval to have it decided",
             plan.name
         );
         pass.set(
@@ -76,22 +81,28 @@ pub(super) fn judge(mut pass: Pass<'_>, effective: &Effective) -> Step {
     }
     if needs_approval(&plan, effective.apply) {
         pass.phase(Phase::AwaitingApproval);
-        let (reason, message) =
-            if effective.apply == ApplyPolicy::Always && !plan.privilege_changes.is_empty() {
-                let kinds = plan.privilege_changes.join(", ");
-                (
-                    reasons::PRIVILEGE_CHANGES,
-                    format!(
-                        "plan {} changes privileges ({kinds}) and needs an approval",
-                        plan.name
-                    ),
-                )
-            } else {
-                (
-                    reasons::PLAN_READY,
-                    format!("plan {} waits for an approval of exactly it", plan.name),
-                )
-            };
+        let (reason, message) = if effective.apply == ApplyPolicy::Always
+            && !plan.privilege_changes.is_empty()
+        {
+            let kinds = plan.privilege_changes.join(", ");
+            (
+                reasons::PRIVILEGE_CHANGES,
+                format!(
+                    "plan {} changes privileges ({kinds}) and needs an approval: read it with kubectl ptah plan, \
+                         then create a PtahSchemaApproval",
+                    plan.name
+                ),
+            )
+        } else {
+            (
+                reasons::PLAN_READY,
+                format!(
+                    "plan {} waits for an approval of exactly it: read it with kubectl ptah plan, then create a \
+                         PtahSchemaApproval",
+                    plan.name
+                ),
+            )
+        };
         pass.set(types::APPROVAL_REQUIRED, "True", reason, &message);
         pass.rest(types::READY, "False", reasons::AWAITING_APPROVAL, &message);
     } else {
@@ -232,7 +243,7 @@ fn reserve(mut pass: Pass<'_>, approval: &ApprovalEvidence) -> Step {
     });
     pass.emit(
         false,
-        "ApprovalAccepted",
+        reasons::APPROVAL_ACCEPTED,
         format!("approved by {}", approval.approver.username),
     );
     pass.finish(Requeue::Now)
@@ -270,7 +281,8 @@ pub(super) fn revoked(mut pass: Pass<'_>) -> Step {
     if let Some(plan) = &mut pass.status.plan {
         plan.approval = None;
     }
-    let message = "the approval was withdrawn before anything was sent; the plan waits for another";
+    let message =
+        "the approval was withdrawn before anything was sent; the plan waits for another PtahSchemaApproval";
     pass.phase(Phase::AwaitingApproval);
     pass.set(
         types::APPROVAL_REQUIRED,

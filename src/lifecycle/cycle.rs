@@ -52,6 +52,7 @@ pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Dig
         SourceEvidence::Resolved(source) => source.clone(),
         SourceEvidence::Refused { failure, reason } => {
             let (message, reason) = (report::sentence(failure), *reason);
+            pass.of_class(failure.class);
             return report::resolve_failed(pass, effective, reason, &message);
         }
         SourceEvidence::NotRead => return pass.finish(Requeue::Now),

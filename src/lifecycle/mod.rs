@@ -12,6 +12,7 @@ mod pass;
 mod proof;
 pub mod publication;
 mod report;
+mod run;
 pub mod schema;
 mod settle;
 pub mod step;

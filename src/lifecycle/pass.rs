@@ -11,6 +11,7 @@ use ptah_api::{
     PtahSchema, PtahSchemaStatus,
 };
 use ptah_contract::digest::Digest;
+use ptah_contract::failure::FailureClass;
 
 use super::claim::{self, Purpose};
 use super::evidence::{Evidence, JobEvidence, LeaseEvidence};
@@ -25,6 +26,8 @@ pub(super) struct Pass<'a> {
     pub before: Vec<Effect>,
     pub after: Vec<Effect>,
     trail: Vec<Phase>,
+    /// What went wrong may pass by itself: nobody has to do anything yet.
+    passes: bool,
 }
 
 impl<'a> Pass<'a> {
@@ -39,6 +42,7 @@ impl<'a> Pass<'a> {
             before: Vec::new(),
             after: Vec::new(),
             trail: vec![phase],
+            passes: false,
         }
     }
 
@@ -163,11 +167,22 @@ impl<'a> Pass<'a> {
         self.set(types::STALLED, "True", reason, message);
     }
 
-    /// Something went wrong and will be tried again.
+    /// Says of the failure that follows who can end it.
+    pub fn of_class(&mut self, class: FailureClass) {
+        self.passes = class == FailureClass::Transient;
+    }
+
+    /// Something went wrong and will be tried again. Whether somebody has to do something meanwhile is told by the
+    /// reason of `Reconciling`: with `Waiting` nobody has.
     pub fn failed(&mut self, reason: &str, message: &str) {
         self.clear(types::STALLED);
         self.answer(types::READY, "False", reason, message);
-        self.set(types::RECONCILING, "True", reason, "it will be tried again");
+        let (waits, tried) = if self.passes {
+            (reasons::WAITING, "it may pass by itself and will be tried again")
+        } else {
+            (reason, "it will be tried again")
+        };
+        self.set(types::RECONCILING, "True", waits, tried);
         self.set(types::RECONCILIATION_FAILED, "True", reason, message);
     }
 

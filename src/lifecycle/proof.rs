@@ -19,8 +19,8 @@ use super::claim::Purpose;
 use super::cycle;
 use super::evidence::{LeaseEvidence, PlanEvidence};
 use super::pass::Pass;
-use super::settle;
 use super::step::{Effect, LeaseClaim, Requeue, Step};
+use super::{run, settle};
 
 const POLL: Duration = Duration::from_secs(5);
 
@@ -111,7 +111,7 @@ pub(super) fn settled(
     };
     if target.identity_digest != pending.plan.target_identity_digest {
         pass.end_job();
-        return settle::proof_failed(
+        return run::proof_failed(
             pass,
             effective,
             FailureClass::Attention,
@@ -141,7 +141,7 @@ pub(super) fn settled(
             "the run left a difference",
         );
         if matches!(pass.evidence.plan, PlanEvidence::Stored { .. }) {
-            settle::count_failure(&mut pass, effective);
+            run::count_failure(&mut pass, effective);
         }
         return settle::publish(pass, effective, operation, outcome, &pending.policy);
     }

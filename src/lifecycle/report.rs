@@ -115,7 +115,9 @@ pub(super) fn step_failed(
 
 /// The database was reached, or not.
 pub(super) fn database_unreached(pass: &mut Pass<'_>, failure: &Failure) {
-    const CONNECTING: [&str; 11] = [
+    // The engine's codes for what happens before it has a session (`engine/src/error.rs`).
+    const CONNECTING: [&str; 12] = [
+        "malformed_target",
         "authentication_failed",
         "database_not_found",
         "connection_refused",

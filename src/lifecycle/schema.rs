@@ -93,7 +93,12 @@ fn refused_at_the_gate(pass: &mut Pass<'_>, effective: &Effective) -> Option<Ste
             reasons::REQUESTED,
             "spec.suspend is set; set it to false to go on",
         );
-        pass.rest(types::READY, "False", reasons::SUSPENDED, "suspended");
+        pass.rest(
+            types::READY,
+            "False",
+            reasons::SUSPENDED,
+            "spec.suspend is set; set it to false to go on",
+        );
         pass.status.next_reconciliation_time = None;
         return Some(pass.take().finish(Requeue::OnChange));
     }

@@ -13,7 +13,7 @@ use ptah_contract::protocol::Step as OperationStep;
 use super::evidence::{JobEvidence, LeaseEvidence, ResultEvidence, SourceEvidence};
 use super::pass::Pass;
 use super::step::{ApprovalMark, Effect, Requeue, Step};
-use super::{claim, cycle, report, schema, settle};
+use super::{claim, cycle, report, run, schema, settle};
 
 /// How long to wait for a Lease that somebody else holds, before looking again.
 const CONTENTION: Duration = Duration::from_secs(5);
@@ -141,7 +141,7 @@ fn running(
     let apply = operation.kind == OperationType::Apply;
     match (&pass.evidence.job, &pass.evidence.result) {
         (JobEvidence::NotRead, _) => pass.finish(Requeue::Now),
-        (JobEvidence::Missing | JobEvidence::Foreign, _) if apply => settle::apply_unknown(
+        (JobEvidence::Missing | JobEvidence::Foreign, _) if apply => run::apply_unknown(
             pass,
             operation,
             "its Job is not there any more, or is not the one that was created",
@@ -172,11 +172,11 @@ fn running(
         (JobEvidence::Finished { message, deadline }, undelivered) => {
             let why = undelivered_because(&pass, operation, undelivered, message.as_deref(), *deadline);
             if apply {
-                settle::apply_unknown(pass, operation, &why)
+                run::apply_unknown(pass, operation, &why)
             } else if operation.proof && *deadline {
                 // What its Pod waited for is not there: where another state is declared by now, it never will be.
                 pass.end_job();
-                settle::proof_failed(pass, effective, FailureClass::Attention, &why)
+                run::proof_failed(pass, effective, FailureClass::Attention, &why)
             } else {
                 pass.end_job();
                 failed(pass, effective, operation, &why)
@@ -231,7 +231,7 @@ fn mounted(pass: &Pass<'_>, operation: &ActiveOperation) -> String {
 /// A read-only attempt failed without a result.
 fn failed(pass: Pass<'_>, effective: &Effective, operation: &ActiveOperation, message: &str) -> Step {
     if operation.proof {
-        return settle::proof_failed(pass, effective, FailureClass::Transient, message);
+        return run::proof_failed(pass, effective, FailureClass::Transient, message);
     }
     let step = match operation.kind {
         OperationType::Observe => OperationStep::Observe,
@@ -316,11 +316,11 @@ fn discarded(
 ) -> Step {
     let why = "the realm's Lease was not held without a break while it ran";
     if operation.kind == OperationType::Apply {
-        return settle::apply_unknown(pass, operation, why);
+        return run::apply_unknown(pass, operation, why);
     }
     pass.end_job();
     if operation.proof {
-        return settle::proof_failed(pass, effective, FailureClass::Transient, why);
+        return run::proof_failed(pass, effective, FailureClass::Transient, why);
     }
     pass.drop_claim();
     pass.set(types::PLAN_READY, "Unknown", reasons::LEASE_CONTINUITY_LOST, why);

@@ -11,6 +11,9 @@ pub struct Arguments {
     /// Namespace of this release: the serving Secret and the Services stand here.
     #[arg(long, env = "POD_NAMESPACE")]
     pub namespace: String,
+    /// Name of this replica's Pod, under which it leads; a random name when absent.
+    #[arg(long, env = "POD_NAME")]
+    pub pod_name: Option<String>,
     /// Namespace of the realm Leases and of the leader election; the release's own when absent.
     #[arg(long)]
     pub coordination_namespace: Option<String>,

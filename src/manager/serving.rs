@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use anyhow::Context as _;
 use axum::Router;
 use axum_server::Handle;
 use axum_server::tls_rustls::RustlsConfig;
@@ -20,6 +19,8 @@ use crate::telemetry::{self, Metrics, Readiness};
 
 /// How often the certificate is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
+/// The same, while the API server does not trust what is served.
+const LOOK_SOON: Duration = Duration::from_secs(1);
 /// How long requests under way may take when the process stops.
 const DRAIN_FOR: Duration = Duration::from_secs(20);
 
@@ -57,25 +58,25 @@ pub(super) fn probes(
 }
 
 impl Serving {
-    /// Serves the webhook and the receiver with the certificate of this release, which is made where there is none.
-    pub(super) async fn start(
+    /// The certificate of this release, which is made where there is none.
+    pub(super) async fn certificate(
         arguments: &Arguments,
         client: &Client,
+    ) -> anyhow::Result<certificate::Bundle> {
+        let (namespace, secret) = (&arguments.namespace, &arguments.serving_secret);
+        let names = names(arguments);
+        Ok(certificate::ensure(client, namespace, secret, &names, Timestamp::now()).await?)
+    }
+
+    /// Serves the webhook and the receiver with it.
+    pub(super) fn start(
+        arguments: &Arguments,
+        client: &Client,
+        bundle: &certificate::Bundle,
         trust: Arc<RwLock<String>>,
         stop: &CancellationToken,
     ) -> anyhow::Result<Self> {
-        let names = certificate::names(
-            &arguments.namespace,
-            &[
-                arguments.webhook_service.as_str(),
-                arguments.results_service.as_str(),
-            ],
-        );
-        let secret = arguments.serving_secret.as_str();
-        let bundle = certificate::ensure(client, &arguments.namespace, secret, &names, Timestamp::now())
-            .await
-            .context("the serving certificate")?;
-        let tls = RustlsConfig::from_config(certificate::server_config(&bundle)?);
+        let tls = RustlsConfig::from_config(certificate::server_config(bundle)?);
         set(&trust, &bundle.ca_pem);
         serve(
             arguments.webhook_bind,
@@ -93,19 +94,21 @@ impl Serving {
             tls,
             trust,
             arguments: arguments.clone(),
-            names,
+            names: names(arguments),
         })
     }
 
     /// Keeps the certificate. The leader rotates it in time and keeps the webhook's trust equal to it; every other
-    /// replica serves what the leader stored.
+    /// replica serves what the leader stored. A replica is ready once the API server trusts what it serves: a request
+    /// that reached it before would be refused.
     pub(super) async fn keep_certificate(
         self,
         client: Client,
         leading: watch::Receiver<bool>,
+        readiness: Readiness,
         stop: CancellationToken,
     ) {
-        let mut leading = leading;
+        let (mut leading, mut trusted) = (leading, false);
         loop {
             let leads = *leading.borrow_and_update();
             let kept = if leads {
@@ -113,14 +116,23 @@ impl Serving {
             } else {
                 self.follow(&client).await
             };
-            if let Err(error) = kept {
-                tracing::warn!(error = %format!("{error:#}"), "the certificate could not be kept");
+            match kept {
+                Err(error) => {
+                    tracing::warn!(error = %format!("{error:#}"), "the certificate could not be kept");
+                }
+                Ok(()) if !trusted => {
+                    trusted = self.is_trusted(&client).await;
+                    if trusted {
+                        readiness.set();
+                    }
+                }
+                Ok(()) => {}
             }
             tokio::select! {
                 () = stop.cancelled() => return,
                 // Becoming the leader is a reason to look at once: the webhook may not be trusted yet.
                 Ok(()) = leading.changed() => {}
-                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = tokio::time::sleep(if trusted { LOOK_EVERY } else { LOOK_SOON }) => {}
             }
         }
     }
@@ -150,11 +162,35 @@ impl Serving {
         }
     }
 
+    /// Whether the webhook's published trust holds the authority of what this replica serves.
+    async fn is_trusted(&self, client: &Client) -> bool {
+        let ours = self.trust.read().unwrap_or_else(PoisonError::into_inner).clone();
+        match certificate::published(client, &self.arguments.webhook_configuration).await {
+            Ok(bundles) => {
+                let ours = certificate::authority(&ours);
+                !bundles.is_empty() && bundles.iter().all(|bundle| bundle.contains(ours))
+            }
+            Err(error) => {
+                tracing::warn!(error = %error, "the webhook's trust could not be read");
+                false
+            }
+        }
+    }
+
     fn serve_with(&self, bundle: &certificate::Bundle) -> anyhow::Result<()> {
         set(&self.trust, &bundle.ca_pem);
         self.tls.reload_from_config(certificate::server_config(bundle)?);
         Ok(())
     }
+}
+
+/// Every name that the webhook and the receiver are reached under.
+fn names(arguments: &Arguments) -> Vec<String> {
+    let services = [
+        arguments.webhook_service.as_str(),
+        arguments.results_service.as_str(),
+    ];
+    certificate::names(&arguments.namespace, &services)
 }
 
 fn set(trust: &RwLock<String>, pem: &str) {

@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, ResourceExt as _};
 use ptah_api::conditions::{self, types};
 use ptah_api::{PtahSchemaPlan, PtahSchemaPlanSpec};
-use ptah_contract::plan_chunks::{self, CHUNK_KEY, Recorded, Whole};
+use ptah_contract::plan_chunks::{self, CHUNK_KEY};
 
 use crate::lifecycle::evidence::PlanEvidence;
 
@@ -68,19 +68,6 @@ fn join(
     spec: &PtahSchemaPlanSpec,
     chunks: &BTreeMap<String, Vec<u8>>,
 ) -> Result<Vec<u8>, plan_chunks::Error> {
-    let recorded: Vec<Recorded<'_>> = spec
-        .chunks
-        .iter()
-        .map(|chunk| Recorded {
-            index: i64::from(chunk.index),
-            name: &chunk.name,
-            size: i64::from(chunk.size),
-            digest: &chunk.digest,
-        })
-        .collect();
-    let whole = Whole {
-        size: spec.size,
-        digest: spec.binding.plan_digest,
-    };
+    let (recorded, whole) = spec.parts();
     plan_chunks::join(&recorded, whole, |name| chunks.get(name).map(Vec::as_slice))
 }

@@ -14,6 +14,8 @@ pub struct Metrics {
     pub passes: Counter,
     /// Passes that ended early and are tried again.
     pub failed_passes: Counter,
+    /// Watches that broke and began anew.
+    pub failed_watches: Counter,
     /// Status writes.
     pub status_writes: Counter,
     /// Jobs created.
@@ -30,12 +32,14 @@ impl Default for Metrics {
         };
         let passes = counter("passes", "Passes over a resource");
         let failed_passes = counter("failed_passes", "Passes that ended early and are tried again");
+        let failed_watches = counter("failed_watches", "Watches that broke and began anew");
         let status_writes = counter("status_writes", "Status writes");
         let jobs_created = counter("jobs_created", "Operation Jobs created");
         Self {
             registry: Arc::new(Mutex::new(registry)),
             passes,
             failed_passes,
+            failed_watches,
             status_writes,
             jobs_created,
         }

@@ -9,7 +9,7 @@ use xtask::cache::{base, debian, postgres, programs, rust_tools};
 use xtask::images::{self, Options, Profile};
 use xtask::node::Node;
 use xtask::test::{self, Group};
-use xtask::{demo, generated, lint, progress, run};
+use xtask::{bench, demo, generated, lint, progress, run};
 
 /// What a developer and the build server run.
 #[derive(Parser)]
@@ -61,6 +61,12 @@ enum Task {
         /// Only tests whose names contain this.
         #[arg(last = true)]
         name: Option<String>,
+    },
+    /// Measures what the product costs, and writes a table with the machine and the commit.
+    Bench {
+        /// Arguments of the measuring program, such as --resources 1,20 --tables 100.
+        #[arg(last = true)]
+        arguments: Vec<String>,
     },
     /// Checks form, warnings, licences, the chart, generated files and file lengths.
     Lint {
@@ -165,9 +171,11 @@ fn work(task: Task) -> Result<ExitCode> {
                 &Options {
                     profile,
                     majors: servers,
+                    ..Options::default()
                 },
             )?;
         }
+        Task::Bench { arguments } => bench::run(&cache, &arguments)?,
         Task::Lint { quick } => lint::run(&cache, quick)?,
         Task::Test { only, name } => {
             let count = test::run(&cache, only, name.as_deref())?;

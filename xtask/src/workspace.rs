@@ -10,7 +10,11 @@ pub fn root() -> &'static Path {
 
 /// The Go tool module of a group of programs.
 pub fn tool_module(group: &str) -> PathBuf {
-    root().join("tests/cluster/tools").join(group)
+    let folder = match group {
+        "status-reader" => "tests/status/tools",
+        _ => "tests/cluster/tools",
+    };
+    root().join(folder).join(group)
 }
 
 /// The Helm chart.

@@ -209,6 +209,10 @@ pub struct Model {
     pub outside_dependents: BTreeMap<Id, BTreeSet<String>>,
     /// Objects whose owner is not among the reading user's roles.
     pub foreign: BTreeSet<Id>,
+    /// Tables that no foreign key of the reading user may refer to.
+    pub not_referable: BTreeSet<Id>,
+    /// The reading user may not make schemas.
+    pub no_new_schemas: bool,
     /// Columns of each table in physical order; for rendering, never compared.
     pub column_order: BTreeMap<Name, Vec<String>>,
     /// Versions of the extensions that there are: part of the fingerprint, not of the comparison.

@@ -6,6 +6,10 @@ pub(super) const SCHEMAS: &str = "
 SELECT n.oid, n.nspname::text, pg_catalog.has_schema_privilege(n.oid, 'CREATE') AS mine
 FROM pg_catalog.pg_namespace n WHERE n.nspname::text = ANY($1)";
 
+/// Whether the user may make schemas.
+pub(super) const MAY_CREATE_SCHEMAS: &str =
+    "SELECT pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')";
+
 /// Every extension but the one that is always there.
 pub(super) const EXTENSIONS: &str = "
 SELECT e.oid, e.extname::text, n.nspname::text, e.extversion
@@ -22,7 +26,8 @@ SELECT c.oid, n.nspname::text, c.relname::text, c.relkind::text, c.relpersistenc
   c.reltype, COALESCE(t.typarray, 0::oid) AS typarray,
   pg_catalog.pg_has_role(c.relowner, 'USAGE') AS mine,
   EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 1259 AND d.objid = c.oid AND d.deptype = 'i'
-    AND d.refclassid = 1259) AS internal
+    AND d.refclassid = 1259) AS internal,
+  c.relkind = 'S' OR pg_catalog.has_any_column_privilege(c.oid, 'REFERENCES') AS referable
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN pg_catalog.pg_type t ON t.oid = c.reltype
 WHERE n.nspname::text = ANY($1) AND c.relkind IN ('r', 'v', 'S') AND NOT c.relispartition
@@ -174,8 +179,9 @@ WITH s AS (SELECT n.oid, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspnam
 rel AS (SELECT c.*, s.nspname FROM pg_catalog.pg_class c JOIN s ON s.oid = c.relnamespace),
 found(classid, objid, kind, nsp, name) AS (
   SELECT 1259::oid, oid, CASE relkind WHEN 'p' THEN 'partitioned table' WHEN 'm' THEN 'materialized view'
-    WHEN 'f' THEN 'foreign table' WHEN 'c' THEN 'composite type' END, nspname, relname::text
-    FROM rel WHERE relkind IN ('p', 'm', 'f', 'c')
+    WHEN 'f' THEN 'foreign table' END, nspname, relname::text
+    FROM rel WHERE relkind IN ('p', 'm', 'f')
+  UNION ALL SELECT 1247, reltype, 'composite type', nspname, relname::text FROM rel WHERE relkind = 'c'
   UNION ALL SELECT 1259, oid, 'partition', nspname, relname::text FROM rel WHERE relispartition AND relkind <> 'I' AND relkind <> 'i'
   UNION ALL SELECT 1259, oid, 'inherited table', nspname, relname::text FROM rel WHERE relkind = 'r' AND NOT relispartition
     AND EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhrelid = rel.oid OR i.inhparent = rel.oid)

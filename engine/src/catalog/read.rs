@@ -94,6 +94,7 @@ async fn read_snapshot(session: &Session, reading: &Reading<'_>) -> Result<Model
         own(&mut grow, &id, row.get(2));
         grow.add((NAMESPACE, row.get(0), 0), id, Object::Schema);
     }
+    grow.model.no_new_schemas = !session.one(q::MAY_CREATE_SCHEMAS, &[]).await?.get::<_, bool>(0);
     for row in session.query(q::EXTENSIONS, &[]).await? {
         let (name, version): (String, String) = (row.get(1), row.get(3));
         grow.model.extension_versions.insert(name.clone(), version);
@@ -238,6 +239,9 @@ async fn relations(session: &Session, scope: &[String], grow: &mut Growing) -> R
             }
         };
         own(grow, &id, row.get(9));
+        if !row.get::<_, bool>(11) {
+            grow.model.not_referable.insert(id.clone());
+        }
         for number in [row.get::<_, u32>(7), row.get::<_, u32>(8)] {
             if number != 0 {
                 grow.ids.insert((TYPE, number, 0), id.clone());

@@ -6,6 +6,7 @@
 
 mod identity;
 mod session;
+mod stranger;
 mod tls;
 mod url;
 

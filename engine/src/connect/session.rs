@@ -11,7 +11,7 @@ use tokio_postgres::{Client, Config, NoTls, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_util::sync::CancellationToken;
 
-use super::{SslMode, Target, tls};
+use super::{SslMode, Target, stranger, tls};
 use crate::error::{Code, Error, Result};
 
 /// What a server prints depends on these, so that every session of ours has them.
@@ -107,27 +107,30 @@ impl Session {
     /// Connects and pins the session.
     ///
     /// # Errors
-    /// Whatever keeps us from the server, classified; `unsupported_engine` outside versions 14 to 18.
+    /// Whatever keeps us from the server, classified; `unsupported_engine` for another program than PostgreSQL and
+    /// outside versions 14 to 18, where the server says its version while connecting without a query.
     pub async fn open(target: &Target, guard: &Guard) -> Result<Self> {
         let session = Self::open_any_version(target, guard).await?;
-        let major = session.major();
-        if !(14..=18).contains(&major) {
-            return Err(Error::new(
-                Code::UnsupportedEngine,
-                format!("PostgreSQL {major} is not supported; 14 to 18 are"),
-            ));
-        }
+        supported(session.major())?;
         session.batch("a session setting", PINNED).await?;
         Ok(session)
     }
 
     async fn open_any_version(target: &Target, guard: &Guard) -> Result<Self> {
         guard.check()?;
-        let connecting = tokio::time::timeout(target.connect_timeout, connect(target));
+        let connecting = async {
+            let timeout = || Error::new(Code::ConnectTimeout, "no connection within the connect timeout");
+            let answer = tokio::time::timeout(target.connect_timeout, connect(target))
+                .await
+                .unwrap_or_else(|_| Err(timeout()));
+            match answer {
+                Err(error) => Err(stranger::instead_of(error, target).await),
+                answer => answer,
+            }
+        };
         let (client, tls) = tokio::select! {
             biased;
-            answer = connecting => answer
-                .map_err(|_| Error::new(Code::ConnectTimeout, "no connection within the connect timeout"))??,
+            answer = connecting => answer?,
             reason = guard.fired() => return Err(reason),
         };
         let mut session = Self {
@@ -136,6 +139,10 @@ impl Session {
             guard: guard.clone(),
             version: 0,
         };
+        // First of all: a role or a database may come with a search path of its own, and what it leads to is not ours.
+        session
+            .batch("a session setting", "SET search_path TO ''")
+            .await?;
         let row = session
             .one(
                 "SELECT pg_catalog.current_setting('server_version_num')::int4",
@@ -246,6 +253,7 @@ async fn connect(target: &Target) -> Result<(Client, Option<MakeRustlsConnect>)>
     match tls {
         None => {
             let (client, connection) = config.connect(NoTls).await.map_err(|error| refused(&error))?;
+            check_version(connection.parameter("server_version"))?;
             tokio::spawn(connection);
             Ok((client, None))
         }
@@ -254,10 +262,32 @@ async fn connect(target: &Target) -> Result<(Client, Option<MakeRustlsConnect>)>
                 .connect(tls.clone())
                 .await
                 .map_err(|error| refused(&error))?;
+            check_version(connection.parameter("server_version"))?;
             tokio::spawn(connection);
             Ok((client, Some(tls)))
         }
     }
+}
+
+/// The versions whose catalogs are known.
+fn supported(major: u32) -> Result<()> {
+    if (14..=18).contains(&major) {
+        return Ok(());
+    }
+    Err(Error::new(
+        Code::UnsupportedEngine,
+        format!("PostgreSQL {major} is not supported; 14 to 18 are"),
+    ))
+}
+
+/// What the server says of itself while connecting, such as `17.2 (Debian 17.2-1)`. A pooler may say nothing.
+fn check_version(said: Option<&str>) -> Result<()> {
+    let digits: String = said
+        .unwrap_or_default()
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
+    digits.parse().map_or(Ok(()), supported)
 }
 
 /// Why there is no connection, in our words.

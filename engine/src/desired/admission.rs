@@ -7,7 +7,7 @@
 use squawk_syntax::ast::{AstNode as _, SourceFile, Stmt};
 use squawk_syntax::{SyntaxKind, SyntaxNode};
 
-use super::Desired;
+use super::{Desired, room};
 use crate::error::{Code, Error, Result};
 
 /// One admitted statement and where it stands.
@@ -44,6 +44,16 @@ enum Verdict {
 
 pub(super) fn admit(file: &str, text: &str, desired: &mut Desired) -> Result<()> {
     let text = &without_restrict(text);
+    if let Some(at) = room::too_long(text) {
+        let place = format!("{file}:{}", line_of(text, at));
+        let message = format!("{place} does not parse: what begins here is too long or nested too deeply");
+        return Err(Error::new(Code::DesiredSyntax, message).about(place));
+    }
+    room::with_room(|| judge_all(file, text, desired))
+        .unwrap_or_else(|| Err(Error::internal("the parser did not come to an end")))
+}
+
+fn judge_all(file: &str, text: &str, desired: &mut Desired) -> Result<()> {
     let parsed = SourceFile::parse(text);
     if let Some(error) = parsed.errors().first() {
         let line = line_of(text, usize::from(error.range().start()));
@@ -76,6 +86,13 @@ pub(super) fn admit(file: &str, text: &str, desired: &mut Desired) -> Result<()>
 
 /// The kind of the one statement in a text, such as `CREATE TABLE`; none when it is not exactly one.
 pub(crate) fn single_statement_kind(sql: &str) -> Option<String> {
+    if room::too_long(sql).is_some() {
+        return None;
+    }
+    room::with_room(|| single_kind(sql)).flatten()
+}
+
+fn single_kind(sql: &str) -> Option<String> {
     let parsed = SourceFile::parse(sql);
     let mut kinds = parsed
         .tree()
@@ -91,6 +108,20 @@ pub(crate) fn single_statement_kind(sql: &str) -> Option<String> {
         (Some((name, true)), None) => Some(name),
         _ => None,
     }
+}
+
+/// Name and schema of the extension that a statement makes, when that is what it does.
+pub(crate) fn extension_of(sql: &str) -> Option<(String, String)> {
+    if !sql.starts_with("CREATE EXTENSION ") {
+        return None;
+    }
+    let parsed = SourceFile::parse(sql);
+    let statement = parsed.tree().stmts().next()?;
+    let words: Vec<String> = words(statement.syntax())
+        .map(|token| token.text().to_owned())
+        .collect();
+    let made = extension(&words, "")?;
+    Some((made.name, made.schema?))
 }
 
 fn judge(statement: &Stmt, place: &str) -> Result<Verdict> {

@@ -7,7 +7,7 @@ use super::{Desired, Statement};
 use crate::connect::{Guard, Session};
 use crate::error::{Code, Error, Result};
 use crate::name::quote;
-use crate::scratch::Database;
+use crate::scratch::{Database, limit, limit_of};
 
 /// What says "not there yet": a schema, relation, type, role, function, column, or the key that a foreign key needs.
 const MISSING: &[&str] = &["3F000", "42P01", "42704", "42883", "42703", "42830"];
@@ -22,9 +22,10 @@ pub(crate) async fn load(
     own_schema: &str,
     guard: &Guard,
 ) -> Result<()> {
-    let session = Session::open(&database.loader, guard).await?;
     let mut loader = Loader {
-        session,
+        session: database.loader(guard).await?,
+        database,
+        guard,
         own_schema,
         state: None,
     };
@@ -48,6 +49,8 @@ pub(crate) async fn load(
 
 struct Loader<'a> {
     session: Session,
+    database: &'a Database,
+    guard: &'a Guard,
     own_schema: &'a str,
     /// The file and its settings that the session has now.
     state: Option<(String, Vec<String>)>,
@@ -63,7 +66,11 @@ impl Loader<'_> {
                 prepare(&self.session, statement, self.own_schema).await?;
                 self.state = Some(wanted);
             }
-            if let Err(error) = self.session.execute(&statement.sql).await? {
+            let answer = self
+                .database
+                .execute(&self.session, &statement.sql, self.guard)
+                .await;
+            if let Err(error) = answer.map_err(|error| at(statement, &error))? {
                 let (error, missing) = explain(statement, &error);
                 if !missing {
                     return Err(error);
@@ -76,29 +83,15 @@ impl Loader<'_> {
 }
 
 async fn create_extensions(desired: &Desired, database: &Database, guard: &Guard) -> Result<()> {
-    if desired.extensions.is_empty() {
-        return Ok(());
-    }
-    let session = Session::open(&database.admin, guard).await?;
     for extension in &desired.extensions {
         let schema = extension.schema.as_deref().unwrap_or("public");
-        let loader = quote(&database.loader.user);
-        let text = format!(
-            "CREATE SCHEMA IF NOT EXISTS {schema} AUTHORIZATION {loader};
-             CREATE EXTENSION IF NOT EXISTS {name} SCHEMA {schema}",
-            schema = quote(schema),
-            name = quote(&extension.name),
-        );
-        if session.batch("making an extension", &text).await.is_err() {
-            return Err(Error::new(
-                Code::MissingExtension,
-                format!(
-                    "{}: the scratch server lacks extension {}; name spec.dev or a runner image that has it",
-                    extension.place, extension.name
-                ),
-            )
-            .about(extension.name.clone()));
-        }
+        database
+            .extension(&extension.name, schema, guard)
+            .await
+            .map_err(|error| {
+                Error::new(error.kind(), format!("{}: {error}", extension.place))
+                    .about(extension.name.clone())
+            })?;
     }
     Ok(())
 }
@@ -120,6 +113,16 @@ async fn prepare(session: &Session, statement: &Statement, own_schema: &str) -> 
     Ok(())
 }
 
+/// What ended a statement, with its place.
+fn at(statement: &Statement, error: &Error) -> Error {
+    if error.kind() != Code::ScratchLimit {
+        return error.clone();
+    }
+    let place = format!("{}:{}", statement.file, statement.line);
+    let message = format!("{place} (statement {}): {error}", statement.position);
+    Error::new(error.kind(), message).about(place)
+}
+
 /// The scratch server's words about the user's own file may be repeated, clipped.
 fn explain(statement: &Statement, error: &tokio_postgres::Error) -> (Error, bool) {
     let Some(db) = error.as_db_error() else {
@@ -137,12 +140,18 @@ fn explain(statement: &Statement, error: &tokio_postgres::Error) -> (Error, bool
         }
         _ => statement.line,
     };
+    if let Some(what) = limit_of(state) {
+        return (
+            at(statement, &limit(what)).sqlstate(Some(state.to_owned())),
+            false,
+        );
+    }
     let place = format!("{}:{line}", statement.file);
     let code = match state {
         _ if missing => Code::DesiredMissingObject,
         "42601" => Code::DesiredSyntax,
         "42501" => Code::StatementNotAdmitted,
-        "57014" | "53400" | "57P01" | "57P02" => Code::ScratchFailed,
+        "57P01" | "57P02" => Code::ScratchFailed,
         _ => Code::DesiredRejected,
     };
     let message = format!(

@@ -5,11 +5,12 @@
 
 mod admission;
 mod load;
+mod room;
 
 use std::path::{Path, PathBuf};
 
 pub use admission::Statement;
-pub(crate) use admission::{Extension, single_statement_kind};
+pub(crate) use admission::{Extension, extension_of, single_statement_kind};
 pub(crate) use load::load;
 
 use crate::error::{Code, Error, Result};

@@ -117,3 +117,62 @@ fn a_plan_statement_is_exactly_one_declaration() {
         assert_eq!(single_statement_kind(sql), None, "{sql}");
     }
 }
+
+#[test]
+fn nothing_that_nests_makes_the_parser_run_out_of_stack() {
+    let times = |text: &str, n: usize| text.repeat(n);
+    for n in [9_000, 200_000] {
+        let expressions = [
+            format!("{}1{}", times("(", n / 2), times(")", n / 2)),
+            times("(", n),
+            format!("{} true", times("NOT ", n)),
+            format!("{} 1", times("- ", n)),
+            format!("1{}", times("+1", n / 2)),
+            format!("1{}", times("::int", n / 3)),
+            format!("a{}", times(".a", n / 2)),
+            format!("a{}", times("[1]", n / 3)),
+            format!("{}1", times("CASE WHEN ", n / 2)),
+            format!("{}1", times("ARRAY[", n / 2)),
+            format!("{}1", times("f(", n / 2)),
+            format!("true{}", times(" AND true", n / 2)),
+        ];
+        for expression in expressions {
+            let _ = read(&format!("CREATE TABLE t (a int DEFAULT {expression});"));
+        }
+        for query in [
+            format!("SELECT 1{}", times(" UNION SELECT 1", n / 3)),
+            format!("SELECT * FROM a{}", times(" JOIN b ON true", n / 4)),
+            format!("SELECT * FROM a{}", times(" JOIN b", n / 2)),
+            format!("{}SELECT 1", times("(SELECT ", n / 2)),
+            format!("{}SELECT 1", times("WITH a AS (", n / 4)),
+        ] {
+            let _ = read(&format!("CREATE VIEW v AS {query};"));
+        }
+        let _ = read(&times("EXPLAIN ", n));
+        let _ = read(&times("/*", n));
+        let _ = single_statement_kind(&format!("CREATE TABLE t (a int DEFAULT {})", times("(", n)));
+    }
+    let long = read(&format!(
+        "CREATE TABLE ok (a int);\nCREATE TABLE t (a int DEFAULT {});",
+        times("(", 20_000)
+    ));
+    let error = long.err().unwrap();
+    assert_eq!(
+        (error.code(), error.to_failure().object.as_deref()),
+        ("desired_syntax", Some("schema.sql:2"))
+    );
+}
+
+#[test]
+fn a_table_of_1600_columns_and_a_type_of_many_values_are_not_too_long() {
+    let columns: Vec<String> = (0..1600)
+        .map(|i| format!("c{i} numeric(10, 2) NOT NULL DEFAULT (1 + 2)"))
+        .collect();
+    let labels: Vec<String> = (0..30_000).map(|i| format!("'{i}'")).collect();
+    let text = format!(
+        "CREATE TABLE t ({});\nCREATE TYPE e AS ENUM ({});",
+        columns.join(", "),
+        labels.join(", ")
+    );
+    assert_eq!(read(&text).unwrap().statements.len(), 2);
+}

@@ -56,7 +56,7 @@ impl Changes {
         changes.choose_retyped(from, to, atomic);
         changes.spread(from, to)?;
         changes.check_outside(from, to)?;
-        changes.check_ownership(from, to)?;
+        changes.check_privileges(from, to)?;
         Ok(changes)
     }
 
@@ -170,20 +170,63 @@ impl Changes {
         Ok(())
     }
 
-    fn check_ownership(&self, from: &Model, to: &Model) -> Result<()> {
+    /// What the server would refuse the URL's user is refused here, before anything is published or sent.
+    fn check_privileges(&self, from: &Model, to: &Model) -> Result<()> {
+        let lacks = |what: String, of: &Id| {
+            let message = format!("the target's user {what}");
+            Err(Error::new(Code::MissingPrivilege, message).about(of.describe()))
+        };
         for id in self.dropped.iter().chain(&self.altered).chain(&self.created) {
+            let created = self.created.contains(id);
             let model = if from.objects.contains_key(id) { from } else { to };
             let mut owned: Vec<Id> = vec![id.clone()];
             owned.extend(id.parent());
             owned.extend(id.table(model).cloned().map(Id::Table));
-            if let (true, Id::Enum(n) | Id::Sequence(n) | Id::Table(n) | Id::View(n) | Id::Function(n, _)) =
-                (self.created.contains(id), id)
-            {
-                owned.push(Id::Schema(n.schema.clone()));
-            }
             if let Some(missing) = owned.iter().find(|id| from.foreign.contains(id)) {
-                let message = format!("the target's user may not change {}", missing.describe());
-                return Err(Error::new(Code::MissingPrivilege, message).about(missing.describe()));
+                return lacks(
+                    format!("does not own {}, which the plan changes", missing.describe()),
+                    missing,
+                );
+            }
+            match (id, to.objects.get(id)) {
+                (Id::Enum(n) | Id::Sequence(n) | Id::Table(n) | Id::View(n) | Id::Function(n, _), _)
+                    if created =>
+                {
+                    let schema = Id::Schema(n.schema.clone());
+                    if from.foreign.contains(&schema) {
+                        return lacks(
+                            format!(
+                                "lacks CREATE on {}, where {} would stand",
+                                schema.describe(),
+                                id.describe()
+                            ),
+                            &schema,
+                        );
+                    }
+                }
+                (Id::Schema(_), _) if created && from.no_new_schemas => {
+                    return lacks(
+                        format!(
+                            "lacks CREATE on the database, where {} would stand",
+                            id.describe()
+                        ),
+                        id,
+                    );
+                }
+                (_, Some(Object::Constraint(constraint))) if created => {
+                    let other = constraint.references.clone().map(Id::Table);
+                    if let Some(other) = other.filter(|other| from.not_referable.contains(other)) {
+                        return lacks(
+                            format!(
+                                "lacks REFERENCES on {}, which {} refers to",
+                                other.describe(),
+                                id.describe()
+                            ),
+                            &other,
+                        );
+                    }
+                }
+                _ => {}
             }
         }
         Ok(())

@@ -12,10 +12,11 @@ use ptah_contract::plan_document::Statement;
 use super::statements;
 use crate::catalog::{Id, Model, Object, Reading, Selectors, read};
 use crate::connect::{Deadline, Session};
+use crate::desired::extension_of;
 use crate::error::{Code, Error, Result};
-use crate::name::{literal, quote};
+use crate::name::literal;
 use crate::observe::Scope;
-use crate::scratch::{Database, Scratch};
+use crate::scratch::{Database, Scratch, limit, limit_of};
 
 /// After so many times an expression that still changes is not going to stop.
 const SETTLING: usize = 4;
@@ -32,7 +33,6 @@ pub(crate) struct Bench<'a> {
 
 struct Rebuilt {
     database: Database,
-    loader: Session,
     /// What was read back.
     model: Model,
     /// What it must equal: the original without the extensions that nothing in it needs and the server lacks.
@@ -56,16 +56,8 @@ impl Bench<'_> {
             &rebuilt.wanted,
             "the observed schema, made again,",
         )?;
-        run(
-            statements,
-            atomic,
-            &rebuilt.loader,
-            &rebuilt.database,
-            self.deadline,
-            "the plan",
-        )
-        .await?;
-        let reached = self.read(&rebuilt.loader).await?;
+        run(statements, atomic, &rebuilt.database, self.deadline, "the plan").await?;
+        let reached = self.read(&rebuilt.database).await?;
         let mut to = to.clone();
         to.objects.retain(|id, _| !rebuilt.lacking.contains(id));
         equal(&reached, &to, "the plan's result")
@@ -109,9 +101,10 @@ impl Bench<'_> {
         ))
     }
 
-    async fn read(&self, session: &Session) -> Result<Model> {
+    /// By a new session: what ran in another may have changed that one's settings.
+    async fn read(&self, database: &Database) -> Result<Model> {
         read(
-            session,
+            &database.loader(self.deadline).await?,
             &Reading {
                 scope: self.scope.schemas(),
                 exclude: self.exclude,
@@ -126,7 +119,7 @@ impl Bench<'_> {
         let admin = Session::open(&database.admin, self.deadline).await?;
         let mut wanted = original.clone();
         let mut lost = Vec::new();
-        for name in extensions(&admin, original).await? {
+        for name in extensions(&admin, &database, original, self.deadline).await? {
             let id = Id::Extension(name.clone());
             if original.dependents().contains_key(&id) {
                 let message = format!("the scratch server lacks extension {name}, which the target uses");
@@ -135,23 +128,14 @@ impl Bench<'_> {
             wanted.objects.remove(&id);
             lost.push(id);
         }
-        let loader = Session::open(&database.loader, self.deadline).await?;
-        let empty = self.read(&loader).await?;
+        let empty = self.read(&database).await?;
         let statements = statements(&empty, &wanted, self.scratch.major(), true)?;
-        run(
-            &statements,
-            true,
-            &loader,
-            &database,
-            self.deadline,
-            "recreating the observed schema",
-        )
-        .await?;
+        let what = "recreating the observed schema";
+        run(&statements, true, &database, self.deadline, what).await?;
         mark_invalid(&admin, &wanted).await?;
-        let model = self.read(&loader).await?;
+        let model = self.read(&database).await?;
         Ok(Rebuilt {
             database,
-            loader,
             model,
             wanted,
             lacking: lost,
@@ -160,7 +144,12 @@ impl Bench<'_> {
 }
 
 /// Makes the target's extensions; returns those that the scratch server does not have.
-async fn extensions(admin: &Session, from: &Model) -> Result<Vec<String>> {
+async fn extensions(
+    admin: &Session,
+    database: &Database,
+    from: &Model,
+    deadline: &Deadline,
+) -> Result<Vec<String>> {
     let mut lacking = Vec::new();
     for (id, object) in &from.objects {
         let (Id::Extension(name), Object::Extension { schema }) = (id, object) else {
@@ -174,21 +163,9 @@ async fn extensions(admin: &Session, from: &Model) -> Result<Vec<String>> {
             .await?;
         if there.is_empty() {
             lacking.push(name.clone());
-            continue;
+        } else {
+            database.extension(name, schema, deadline).await?;
         }
-        if schema != "pg_catalog" {
-            let text = format!(
-                "CREATE SCHEMA IF NOT EXISTS {} AUTHORIZATION ptah_scratch_loader",
-                quote(schema)
-            );
-            admin.batch("making an extension's schema", &text).await?;
-        }
-        let text = format!(
-            "CREATE EXTENSION IF NOT EXISTS {} SCHEMA {} CASCADE",
-            quote(name),
-            quote(schema)
-        );
-        admin.batch("making an extension", &text).await?;
     }
     Ok(lacking)
 }
@@ -210,45 +187,49 @@ async fn mark_invalid(admin: &Session, from: &Model) -> Result<()> {
 async fn run(
     statements: &[Statement],
     atomic: bool,
-    loader: &Session,
     database: &Database,
     deadline: &Deadline,
     what: &str,
 ) -> Result<()> {
+    let loader = database.loader(deadline).await?;
     if atomic {
         loader.batch("the proof", "BEGIN").await?;
     }
     for (index, statement) in statements.iter().enumerate() {
-        if statement.sql.starts_with("CREATE EXTENSION ") {
-            // The one statement for which the loading role has no right, by design.
-            if atomic {
-                loader.batch("the proof", "COMMIT").await?;
-            }
-            let admin = Session::open(&database.admin, deadline).await?;
-            if admin.execute(&statement.sql).await?.is_err() {
-                let message = format!("the scratch server lacks what statement {} makes", index + 1);
-                return Err(Error::new(Code::MissingExtension, message));
-            }
-            if atomic {
-                loader.batch("the proof", "BEGIN").await?;
-            }
-            continue;
-        }
-        if let Err(error) = loader.execute(&statement.sql).await? {
-            let state = error.code().map(|c| c.code().to_owned());
-            let said: String = error
-                .as_db_error()
-                .map(|db| db.message().chars().take(crate::error::SCRATCH_TEXT).collect())
-                .unwrap_or_default();
+        let failed = |kind: Code, said: &str| {
             let object = statement.objects.first().cloned().unwrap_or_default();
             let message = format!(
                 "{what} fails on the scratch server at statement {} ({object}): {said}",
                 index + 1
             );
-            return Err(Error::new(Code::UnprovenPlan, message)
-                .about(object)
-                .sqlstate(state)
-                .statement(index + 1));
+            Error::new(kind, message).about(object).statement(index + 1)
+        };
+        if let Some((name, schema)) = extension_of(&statement.sql) {
+            // The one statement for which the loading role has no right, by design.
+            if atomic {
+                loader.batch("the proof", "COMMIT").await?;
+            }
+            database.extension(&name, &schema, deadline).await?;
+            if atomic {
+                loader.batch("the proof", "BEGIN").await?;
+            }
+            continue;
+        }
+        let answer = database.execute(&loader, &statement.sql, deadline).await;
+        let answer = answer.map_err(|error| match error.kind() {
+            Code::ScratchLimit => failed(Code::ScratchLimit, &error.to_string()),
+            _ => error,
+        })?;
+        if let Err(error) = answer {
+            let state = error.code().map(|c| c.code().to_owned());
+            if let Some(over) = state.as_deref().and_then(limit_of) {
+                return Err(failed(Code::ScratchLimit, &limit(over).to_string()).sqlstate(state));
+            }
+            let said: String = error
+                .as_db_error()
+                .map(|db| db.message().chars().take(crate::error::SCRATCH_TEXT).collect())
+                .unwrap_or_default();
+            return Err(failed(Code::UnprovenPlan, &said).sqlstate(state));
         }
     }
     if atomic && let Err(error) = loader.finish("COMMIT").await {

@@ -1,14 +1,15 @@
 //! Two models into the statements that lead from one to the other. Pure: no connection, no clock.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ptah_contract::plan_document::Statement;
 
 use super::change::Changes;
-use super::order::order;
+use super::order::{Act, order};
 use super::render::Renderer;
-use crate::catalog::{Id, Model};
+use crate::catalog::{Id, Model, Object};
 use crate::error::Result;
+use crate::name::Name;
 
 /// The statements, in order. `atomic` says that all of them run in one transaction.
 ///
@@ -23,10 +24,14 @@ pub(crate) fn statements(from: &Model, to: &Model, major: u32, atomic: bool) -> 
         to,
         atomic,
     };
+    let dependents = from.dependents();
     let mut statements = Vec::new();
     for node in &ordered.nodes {
         let covers = &ordered.covers[node];
-        let objects = touched(&node.1, covers, from, to);
+        let mut objects = touched(&node.1, covers, from, to);
+        for id in covers {
+            objects.extend(reached(node.0, id, from, to, &dependents));
+        }
         for draft in renderer.node(node, covers)? {
             statements.push(draft.touching(objects.iter().cloned()).finish());
         }
@@ -47,8 +52,38 @@ fn touched(node: &Id, covers: &BTreeSet<Id>, from: &Model, to: &Model) -> Vec<St
             [from, to]
                 .into_iter()
                 .filter_map(|model| id.table(model))
-                .map(crate::name::Name::sql),
+                .map(Name::sql),
         );
     }
     names
+}
+
+/// Tables that a statement about something else locks, binds or lets down.
+fn reached(
+    act: Act,
+    id: &Id,
+    from: &Model,
+    to: &Model,
+    dependents: &BTreeMap<&Id, BTreeSet<&Id>>,
+) -> Vec<String> {
+    let mut tables: BTreeSet<&Name> = BTreeSet::new();
+    for model in [from, to] {
+        // A foreign key puts triggers on the table that it refers to.
+        if let Some(Object::Constraint(constraint)) = model.objects.get(id) {
+            tables.extend(&constraint.references);
+        }
+    }
+    if act != Act::Create {
+        // What a column, a default, a constraint or a trigger of a table stands on.
+        if matches!(id, Id::Enum(_) | Id::Sequence(_) | Id::Function(..)) {
+            let parts = dependents.get(id).into_iter().flatten();
+            tables.extend(parts.filter_map(|part| part.table(from)));
+        }
+        // What was read through a view is no longer read.
+        if let (Act::Drop, Id::View(_)) = (act, id) {
+            let read = from.needs.get(id).into_iter().flatten();
+            tables.extend(read.filter_map(|part| part.table(from)));
+        }
+    }
+    tables.into_iter().map(Name::sql).collect()
 }

@@ -4,12 +4,16 @@
 //! as a role that is no superuser and owns nothing but the database it was given; each database is new.
 //! On a laptop it is a child process ([`Scratch::child`]), in a Pod another container ([`Scratch::sidecar`]).
 
+mod database;
+mod extension;
 mod server;
 mod sidecar;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+pub use database::Limits;
+pub(crate) use database::{Database, limit, limit_of};
 pub use sidecar::serve;
 
 use crate::connect::{Guard, Secret, Session, Target};
@@ -26,18 +30,11 @@ pub struct Scratch {
     admin: Target,
     loader_password: Secret,
     major: u32,
+    limits: Limits,
     databases: AtomicU32,
     /// Dropped, and thereby ended, before its folder.
     _server: Option<server::Server>,
     _folder: Option<tempfile::TempDir>,
-}
-
-/// One new database of a scratch server.
-pub(crate) struct Database {
-    /// As the superuser: extensions, roles, marks.
-    pub(crate) admin: Target,
-    /// As the role that declared SQL and plans run as.
-    pub(crate) loader: Target,
 }
 
 impl Scratch {
@@ -78,6 +75,13 @@ impl Scratch {
         Self::ready(admin, major, None, None, guard).await
     }
 
+    /// The same with other limits for what is declared.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
     /// The server's major version.
     #[must_use]
     pub fn major(&self) -> u32 {
@@ -101,9 +105,7 @@ impl Scratch {
                 "preparing the scratch server",
                 &format!(
                     "DROP ROLE IF EXISTS {LOADER};
-                     CREATE ROLE {LOADER} LOGIN PASSWORD '{loader_password}' CONNECTION LIMIT 12;
-                     ALTER ROLE {LOADER} SET statement_timeout TO '120s';
-                     ALTER ROLE {LOADER} SET temp_file_limit TO '1GB'"
+                     CREATE ROLE {LOADER} LOGIN PASSWORD '{loader_password}' CONNECTION LIMIT 12"
                 ),
             )
             .await?;
@@ -112,6 +114,7 @@ impl Scratch {
             admin,
             loader_password,
             major,
+            limits: Limits::default(),
             databases: AtomicU32::new(0),
             _server: server,
             _folder: folder,
@@ -170,7 +173,13 @@ impl Scratch {
         let mut loader = admin.clone();
         loader.user = LOADER.into();
         loader.password = Some(self.loader_password.clone());
-        Ok(Database { admin, loader })
+        Ok(Database {
+            root: self.admin.clone(),
+            admin,
+            loader,
+            loader_password: self.loader_password.clone(),
+            limits: self.limits,
+        })
     }
 }
 

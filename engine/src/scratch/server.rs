@@ -9,7 +9,10 @@ use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::connect::{Guard, Secret, Session, Target};
 use crate::error::{Code, Error, Result};
@@ -19,6 +22,9 @@ pub(super) const ADMIN: &str = "ptah_scratch_admin";
 /// PostgreSQL refuses to run as root; a child then runs as `nobody`.
 const NOBODY: u32 = 65_534;
 const START_PATIENCE: Duration = Duration::from_secs(60);
+/// The most private memory that each server process may have. What wants more gets an error; without this the kernel
+/// would end the server, and nobody would learn why.
+const PROCESS_MEMORY: u64 = 512 << 20;
 
 /// A running server.
 pub(super) struct Server {
@@ -69,6 +75,14 @@ impl Server {
             "max_wal_senders=0",
             "wal_level=minimal",
             "autovacuum=off",
+            // No process but one for each session, so that one limit of memory counts for a statement.
+            "max_worker_processes=0",
+            "max_replication_slots=0",
+            "jit=off",
+            // Settings that only a superuser may change: what is declared cannot fill the volume.
+            "temp_file_limit=1GB",
+            "min_wal_size=32MB",
+            "max_wal_size=64MB",
             "max_locks_per_transaction=1024",
             "log_min_messages=fatal",
             "log_statement=none",
@@ -82,8 +96,7 @@ impl Server {
             command.arg("-c").arg(setting);
         }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        let process = command
-            .spawn()
+        let process = spawn_bounded(&mut command)
             .map_err(|e| failed(format!("postgres does not start: {}", e.kind())))?;
         let socket = layout.socket.to_string_lossy().into_owned();
         let admin = Target::bare(socket, 5432, ADMIN.into(), Some(password), "postgres".into());
@@ -115,6 +128,26 @@ impl Server {
             }
         }
     }
+}
+
+/// Starts it with bounded memory, which each of its own processes inherits: the limit is ours for as long as that
+/// takes. (To limit the other process afterwards would take a capability where we are root and it is nobody.)
+fn spawn_bounded(command: &mut Command) -> std::io::Result<Child> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = getrlimit(Resource::Data);
+    let bounded = Rlimit {
+        current: Some(
+            before
+                .maximum
+                .map_or(PROCESS_MEMORY, |most| most.min(PROCESS_MEMORY)),
+        ),
+        maximum: before.maximum,
+    };
+    setrlimit(Resource::Data, bounded)?;
+    let child = command.spawn();
+    setrlimit(Resource::Data, before)?;
+    child
 }
 
 impl Drop for Server {

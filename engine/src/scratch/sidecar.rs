@@ -4,6 +4,7 @@
 //! appears whole, by rename. The sidecar has no URL, no token and no network; it serves one request and ends
 //! with the Pod.
 
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,6 +16,8 @@ use crate::connect::{Guard, Secret, Target};
 use crate::error::{Code, Error, Result};
 
 const POLL: Duration = Duration::from_millis(50);
+/// The socket's folder in the shared one.
+const SOCKET: &str = "socket";
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -27,7 +30,6 @@ struct Request {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Ready {
     major: u32,
-    socket: String,
     user: String,
     password: String,
 }
@@ -60,7 +62,6 @@ pub async fn serve(
         Ok(server) => {
             let ready = Ready {
                 major: request.major,
-                socket: server.admin.host.clone(),
                 user: server.admin.user.clone(),
                 password: server
                     .admin
@@ -98,7 +99,7 @@ async fn start(
         return Err(super::no_server(major));
     }
     let template = templates.join(major.to_string()).join("template");
-    let socket = directory.join("socket");
+    let socket = directory.join(SOCKET);
     for folder in [&socket, &work.to_path_buf()] {
         std::fs::create_dir_all(folder).map_err(|e| unusable(e.kind()))?;
     }
@@ -131,8 +132,10 @@ pub(super) async fn ask(directory: &Path, major: u32, guard: &Guard) -> Result<T
     if ready.major != major {
         return Err(super::no_server(major));
     }
+    // Whatever the other container says: what is spoken to is the socket in the folder between us, and no host.
+    let socket = directory.join(SOCKET).to_string_lossy().into_owned();
     Ok(Target::bare(
-        ready.socket,
+        socket,
         5432,
         ready.user,
         Some(Secret::new(ready.password)),
@@ -160,7 +163,8 @@ fn put<T: Serialize>(directory: &Path, name: &str, value: &T) -> Result<()> {
     let text = serde_json::to_string(value).map_err(|_| Error::internal("a scratch message has no JSON"))?;
     let draft: PathBuf = directory.join(format!(".{name}.{}", std::process::id()));
     let write = || -> std::io::Result<()> {
-        std::fs::write(&draft, text)?;
+        // New, so that nothing is written through a link that somebody else put there.
+        std::fs::File::create_new(&draft)?.write_all(text.as_bytes())?;
         // The group is the volume's; nobody else in the Pod sees it.
         std::fs::set_permissions(&draft, std::fs::Permissions::from_mode(0o640))?;
         std::fs::rename(&draft, directory.join(name))

@@ -60,7 +60,7 @@ pub fn advance(stored: Option<&Stored>, names: &[String], now: Timestamp) -> Res
             return Ok(None);
         }
         // The old authority stays: a replica may serve the old certificate a little longer.
-        let ca_pem = format!("{}{}", next.ca_pem, first(&stored.current.ca_pem));
+        let ca_pem = format!("{}{}", next.ca_pem, authority(&stored.current.ca_pem));
         let current = Bundle {
             ca_pem,
             ..next.clone()
@@ -76,7 +76,7 @@ pub fn advance(stored: Option<&Stored>, names: &[String], now: Timestamp) -> Res
         return Ok(None);
     }
     let next = issue(names, now)?;
-    let ca_pem = format!("{}{}", first(&stored.current.ca_pem), next.ca_pem);
+    let ca_pem = format!("{}{}", authority(&stored.current.ca_pem), next.ca_pem);
     let current = Bundle {
         ca_pem,
         ..stored.current.clone()
@@ -89,7 +89,8 @@ pub fn advance(stored: Option<&Stored>, names: &[String], now: Timestamp) -> Res
 }
 
 /// The first certificate of a bundle: the authority of what is served.
-fn first(pem: &str) -> &str {
+#[must_use]
+pub fn authority(pem: &str) -> &str {
     const END: &str = "-----END CERTIFICATE-----";
     let end = pem.find(END).map_or(pem.len(), |at| at + END.len());
     pem[end..].chars().next().map_or(

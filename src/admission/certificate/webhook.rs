@@ -8,6 +8,26 @@ use serde_json::json;
 
 use super::issue::Error;
 
+/// The `caBundle` of every webhook of the configuration; one that has none gives an empty text.
+///
+/// # Errors
+/// When the configuration cannot be read.
+pub async fn published(client: &Client, configuration: &str) -> Result<Vec<String>, Error> {
+    let found = Api::<MutatingWebhookConfiguration>::all(client.clone())
+        .get(configuration)
+        .await?;
+    let bundle = |bundle: Option<ByteString>| {
+        bundle.map_or_else(String::new, |bytes| {
+            String::from_utf8_lossy(&bytes.0).into_owned()
+        })
+    };
+    let webhooks = found.webhooks.unwrap_or_default();
+    Ok(webhooks
+        .into_iter()
+        .map(|webhook| bundle(webhook.client_config.ca_bundle))
+        .collect())
+}
+
 /// Sets `caBundle` of every webhook of the configuration, and says whether that changed anything. Nothing else of
 /// the configuration is touched, and a webhook that moved in the meantime is not given another's bundle.
 ///

@@ -7,7 +7,8 @@ use ptah_contract::protocol::Operation;
 use serde_json::json;
 
 use super::super::step::Effect;
-use super::world::{World, failure};
+use super::runner::failure;
+use super::world::World;
 
 fn message(world: &World) -> String {
     let status = world.status();

@@ -2,8 +2,14 @@
 //! diagram are taken.
 
 mod arrows;
+mod cluster;
 mod crash;
+mod faults;
 mod missing;
+mod mutants;
+mod runner;
 mod runs;
 mod scenarios;
+mod status;
+mod stories;
 mod world;

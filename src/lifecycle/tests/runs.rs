@@ -8,7 +8,8 @@ use ptah_contract::failure::FailureClass;
 use ptah_contract::protocol::{ApplyReport, Operation};
 use serde_json::json;
 
-use super::world::{World, failure};
+use super::runner::failure;
+use super::world::World;
 
 fn pair(status: &str, reason: &str) -> (String, String) {
     (status.to_owned(), reason.to_owned())

@@ -9,7 +9,8 @@ use serde_json::json;
 
 use super::super::evidence::{Claimant, SourceEvidence};
 use super::arrows;
-use super::world::{World, failure};
+use super::runner::failure;
+use super::world::World;
 
 fn pair(status: &str, reason: &str) -> (String, String) {
     (status.to_owned(), reason.to_owned())
@@ -73,6 +74,28 @@ fn a_resting_pass_writes_nothing() {
         let step = world.pass();
         assert_eq!((step.status, step.before, step.after), (None, vec![], vec![]));
     }
+}
+
+#[test]
+fn promise_p033_a_database_that_is_away_for_a_day_is_read_again_and_again_and_then_again() {
+    let mut world = in_sync();
+    let mut tried = 0;
+    for _ in 0..24 * 60 {
+        world.fail_next = Some((
+            Operation::Observe,
+            failure("connection_failed", FailureClass::Transient),
+        ));
+        let before = world.created.len();
+        world.advance(60);
+        world.settle();
+        tried += world.created.len() - before;
+    }
+    assert_eq!(world.phase(), Phase::Failed);
+    assert!(tried > 24 * 6, "{tried} readings in a day: no count ends them");
+    world.fail_next = None;
+    world.advance(601);
+    world.settle();
+    assert_eq!(world.condition(types::IN_SYNC), pair("True", "ScopedConverged"));
 }
 
 #[test]
@@ -157,7 +180,7 @@ fn promise_p034_a_blocked_resource_goes_through_everything_at_each_interval() {
 }
 
 #[test]
-fn a_destructive_plan_without_leave_is_published_and_blocked_and_cannot_run() {
+fn promise_p031_a_destructive_plan_without_leave_is_published_and_blocked_and_cannot_run() {
     let mut world = World::new(json!({"policy": {"apply": "Always"}}));
     world.destructive = true;
     world.settle();
@@ -174,7 +197,7 @@ fn a_destructive_plan_without_leave_is_published_and_blocked_and_cannot_run() {
 }
 
 #[test]
-fn a_protected_table_blocks_and_publishes_nothing() {
+fn promise_p031_a_protected_table_blocks_and_publishes_nothing() {
     let mut world = World::new(json!({"policy": {"protectedTables": ["t"]}}));
     world.fail_next = Some((Operation::Plan, failure("protected_table", FailureClass::Refused)));
     world.settle();
@@ -228,7 +251,7 @@ fn a_moved_target_is_read_again() {
 }
 
 #[test]
-fn each_step_that_fails_rests_in_failed_and_is_tried_again() {
+fn promise_p033_each_step_that_fails_rests_in_failed_and_is_tried_again() {
     for operation in [Operation::Observe, Operation::Plan] {
         let mut world = World::new(json!({}));
         world.fail_next = Some((operation, failure("desired_syntax", FailureClass::Input)));
@@ -293,7 +316,7 @@ fn no_plan_runs_while_its_source_cannot_be_read() {
 }
 
 #[test]
-fn claimants_of_one_realm_block_each_other_unless_all_share_it() {
+fn promise_p031_claimants_of_one_realm_block_each_other_unless_all_share_it() {
     let mut world = World::new(json!({}));
     world.claimants = vec![Claimant {
         name: "PtahSchema ns/other".into(),
@@ -310,7 +333,7 @@ fn claimants_of_one_realm_block_each_other_unless_all_share_it() {
 }
 
 #[test]
-fn an_unknown_engine_a_missing_runner_and_a_realm_are_blocked_with_what_to_do() {
+fn promise_p031_an_unknown_engine_a_missing_runner_and_a_realm_are_blocked_with_what_to_do() {
     for (target, reason) in [
         (
             json!({"engine": "SQLite", "coordinationKey": "k"}),

@@ -3,39 +3,46 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
-use ptah_api::{ApprovalIdentity, ImmutableObjectReference, OperationType, Phase, PtahSchema, names};
-use ptah_contract::digest::Digest;
-use ptah_contract::drift::{DriftReport, Severity};
-use ptah_contract::failure::{Failure, FailureClass};
-use ptah_contract::plan_document::{PlanDocument, Proof, Statement};
-use ptah_contract::protocol::{
-    ApplyReport, ObserveReport, Operation, Outcome, PROTOCOL_VERSION, PlanReport, PlanResult,
-    Step as OperationStep, StepFailure, TargetReading,
+use ptah_api::{
+    ActiveOperation, ApprovalIdentity, CurrentPlanStatus, ImmutableObjectReference, OperationType, Phase,
+    PtahSchema, PtahSchemaStatus, names,
 };
+use ptah_contract::digest::Digest;
+use ptah_contract::failure::Failure;
+use ptah_contract::protocol::{ApplyReport, Operation, Outcome};
 use serde_json::json;
 
-use super::super::claim;
 use super::super::evidence::*;
 use super::super::next;
-use super::super::publication::Publication;
-use super::super::step::{ApprovalMark, Effect, LeaseClaim, Requeue, Step};
+use super::super::step::{Requeue, Step};
 use super::arrows;
+use super::faults::{Action, Faults};
+use super::mutants::Mutant;
+
+/// What a Job is asked to do, fixed when it is created.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    pub operation: ActiveOperation,
+    /// The plan that it names.
+    pub plan: Option<CurrentPlanStatus>,
+    pub exclude: Vec<String>,
+}
 
 /// A Job of the world.
 #[derive(Clone, Debug)]
 pub(super) struct WorldJob {
-    pub operation_id: String,
+    pub request: Request,
     pub finished: bool,
     pub result: Option<Outcome>,
 }
 
-/// Where a pass is cut short.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cut {
-    /// Just before the action of this index.
-    Before(usize),
-    /// Just after it.
-    After(usize),
+/// A stored plan, and the states that it leads between.
+#[derive(Clone, Debug)]
+pub(super) struct WorldPlan {
+    pub uid: String,
+    pub fingerprint: Digest,
+    pub from: Digest,
+    pub to: Digest,
 }
 
 /// The world.
@@ -46,10 +53,14 @@ pub(super) struct World {
     pub source: SourceEvidence,
     pub claimants: Vec<Claimant>,
     pub components: Components,
+    /// Operation and epoch that hold the realm's Lease.
     pub lease: Option<(String, String)>,
+    pub lease_until: Timestamp,
+    /// Operations that lost their Lease.
+    broken: BTreeSet<String>,
     pub foreign_lease: bool,
     pub jobs: BTreeMap<String, WorldJob>,
-    pub plans: BTreeMap<String, (String, Digest)>,
+    pub plans: BTreeMap<String, WorldPlan>,
     pub plan_altered: Option<String>,
     pub approvals: Vec<ApprovalEvidence>,
     pub events: Vec<&'static str>,
@@ -68,8 +79,12 @@ pub(super) struct World {
     /// Jobs that ended without a result were ended by their deadline.
     pub deadline: bool,
     pub taken: BTreeSet<(Phase, Phase)>,
-    counter: u64,
-    cut: Option<(Cut, usize)>,
+    /// The resource was deleted and nothing holds it any more.
+    pub gone: bool,
+    /// A fault that the transition function is made to have.
+    pub mutant: Option<Mutant>,
+    pub(super) faults: Faults,
+    pub counter: u64,
 }
 
 impl World {
@@ -100,6 +115,8 @@ impl World {
                 controller_revision: "test".into(),
             },
             lease: None,
+            lease_until: Timestamp::MIN,
+            broken: BTreeSet::new(),
             foreign_lease: false,
             jobs: BTreeMap::new(),
             plans: BTreeMap::new(),
@@ -117,8 +134,10 @@ impl World {
             apply_report: None,
             deadline: false,
             taken: BTreeSet::new(),
+            gone: false,
+            mutant: None,
+            faults: Faults::default(),
             counter: 0,
-            cut: None,
         };
         world.edit_source("one");
         world
@@ -215,7 +234,7 @@ impl World {
         let job = operation.map_or(JobEvidence::NotRead, |operation| {
             match self.jobs.get(&operation.job_name) {
                 None => JobEvidence::Missing,
-                Some(job) if job.operation_id != operation.id => JobEvidence::Foreign,
+                Some(job) if job.request.operation.id != operation.id => JobEvidence::Foreign,
                 Some(job) if job.finished => JobEvidence::Finished {
                     message: None,
                     deadline: self.deadline,
@@ -252,7 +271,13 @@ impl World {
                 epoch: epoch.clone(),
                 due: false,
             },
+            (Some(_), Some(_)) if self.lease_until < self.now => LeaseEvidence::Available,
             (Some(_), Some(_)) => LeaseEvidence::Foreign,
+        };
+        let apply_job = match (operation, &status.pending_observation) {
+            (_, Some(pending)) => Some(&pending.apply_job_name),
+            (Some(operation), _) if operation.kind == OperationType::Apply => Some(&operation.job_name),
+            _ => None,
         };
         let mut evidence = Evidence {
             components: self.components.clone(),
@@ -268,8 +293,13 @@ impl World {
             result,
             plan: PlanEvidence::NotRead,
             approvals: self.approvals.clone(),
-            apply_pod_active: false,
+            apply_pod_active: apply_job
+                .and_then(|name| self.jobs.get(name))
+                .is_some_and(|job| !job.finished),
         };
+        if let Some(mutant) = self.mutant {
+            mutant.told(self, &mut evidence);
+        }
         evidence.plan = self.plan_evidence(&evidence);
         evidence
     }
@@ -295,7 +325,8 @@ impl World {
                     &self.components,
                     outcome,
                 )
-                .unwrap()
+                .ok()
+                .flatten()
                 .map(|publication| publication.name)
             }
             _ => status.plan.as_ref().map(|plan| plan.name.clone()),
@@ -309,9 +340,9 @@ impl World {
             };
         }
         match self.plans.get(&name) {
-            Some((uid, fingerprint)) => PlanEvidence::Stored {
-                uid: uid.clone(),
-                fingerprint: *fingerprint,
+            Some(plan) => PlanEvidence::Stored {
+                uid: plan.uid.clone(),
+                fingerprint: plan.fingerprint,
                 created_at: "2026-01-01T00:00:00Z".parse().unwrap(),
             },
             None => PlanEvidence::Missing,
@@ -322,7 +353,14 @@ impl World {
     pub fn pass(&mut self) -> Step {
         self.counter += 1;
         let evidence = self.evidence();
-        let step = next(&self.schema, &evidence, self.now);
+        let seen = match self.mutant {
+            Some(mutant) => mutant.seen(self.schema.clone()),
+            None => self.schema.clone(),
+        };
+        let mut step = next(&seen, &evidence, self.now);
+        if let Some(mutant) = self.mutant {
+            mutant.done(&mut step);
+        }
         for pair in step.trail.windows(2) {
             assert!(
                 arrows::allowed(pair[0], pair[1]),
@@ -332,52 +370,74 @@ impl World {
             );
             self.taken.insert((pair[0], pair[1]));
         }
-        let mut actions: Vec<Option<Effect>> = step.before.iter().cloned().map(Some).collect();
-        if step.status.is_some() {
-            actions.push(None);
-        }
-        actions.extend(step.after.iter().cloned().map(Some));
+        let mut actions: Vec<Action> = step.before.iter().cloned().map(Action::Effect).collect();
+        actions.extend(step.status.iter().cloned().map(Action::Write));
+        actions.extend(step.after.iter().cloned().map(Action::Effect));
         for action in actions {
-            if let Some((Cut::Before(at), index)) = self.cut
-                && at == index
-            {
-                self.cut = None;
-                return step;
-            }
-            match action {
-                None => {
-                    self.status_writes += 1;
-                    self.schema.status = step.status.as_deref().cloned();
-                }
-                Some(effect) => self.perform(&effect),
-            }
-            if let Some((cut, index)) = &mut self.cut {
-                *index += 1;
-                if *cut == Cut::After(*index - 1) {
-                    self.cut = None;
-                    return step;
-                }
+            if !self.attempt(action) {
+                break;
             }
         }
+        self.late_arrivals();
         step
     }
 
-    /// Cuts the pass that would perform the action of this index, counted over all passes from now.
-    pub fn cut(&mut self, cut: Cut) {
-        self.cut = Some((cut, 0));
+    /// Does one action.
+    pub(super) fn act(&mut self, action: &Action) {
+        match action {
+            Action::Write(status) => {
+                self.status_writes += 1;
+                self.nothing_is_taken_across_a_break(status);
+                self.schema.status = Some((**status).clone());
+            }
+            Action::Effect(effect) => self.perform(effect),
+            Action::Job(request) => self.create_job((**request).clone()),
+        }
     }
 
-    /// Whether a cut that was asked for has happened.
-    pub fn was_cut(&self) -> bool {
-        self.cut.is_none()
+    /// No result of an operation that lost its Lease is believed: no plan of it, and no success.
+    fn nothing_is_taken_across_a_break(&self, next: &PtahSchemaStatus) {
+        let before = self.status();
+        let Some(operation) = before
+            .active_operation
+            .filter(|operation| self.broken.contains(&operation.id))
+        else {
+            return;
+        };
+        let plan = |status: &Option<CurrentPlanStatus>| status.as_ref().map(|plan| plan.fingerprint);
+        let planned = operation.kind == OperationType::Plan
+            && next.plan.is_some()
+            && plan(&next.plan) != plan(&before.plan);
+        let succeeded = next
+            .pending_observation
+            .as_ref()
+            .is_some_and(|pending| pending.outcome == ptah_api::ApplyOutcome::ApplySucceeded);
+        assert!(
+            !(planned || operation.kind == OperationType::Apply && succeeded),
+            "a result across a break of the Lease is believed"
+        );
+    }
+
+    /// Takes the Lease away from whoever holds it, as a new holder would after it lapsed, and gives it up again.
+    pub fn lose_lease(&mut self) {
+        if let Some((operation, _)) = self.lease.take() {
+            self.broken.insert(operation);
+        }
+    }
+
+    /// Deletes the resource, as a person does.
+    pub fn delete(&mut self) {
+        self.schema.metadata.deletion_timestamp =
+            Some(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(self.now));
+        self.gone = self.schema.metadata.finalizers.is_none();
     }
 
     /// Passes until nothing is left to do at once, running every Job to its end. Time does not move.
     pub fn settle(&mut self) {
         for _ in 0..200 {
-            let (before, uncut) = (self.schema.clone(), self.cut.is_some());
+            let (before, uncut) = (self.schema.clone(), self.faults.is_due());
             let step = self.pass();
-            let crashed = uncut && self.cut.is_none();
+            let crashed = uncut && !self.faults.is_due();
             let running = self.jobs.values().any(|job| !job.finished);
             self.run_jobs();
             if before == self.schema && step.requeue != Requeue::Now && !crashed && !running {
@@ -400,255 +460,5 @@ impl World {
             self.run_jobs();
         }
         panic!("{phase:?} is not reached: {:#?}", self.status());
-    }
-
-    fn perform(&mut self, effect: &Effect) {
-        match effect {
-            Effect::AddFinalizer => self.schema.metadata.finalizers = Some(vec![names::FINALIZER.to_owned()]),
-            Effect::RemoveFinalizer => self.schema.metadata.finalizers = None,
-            Effect::EnsureSnapshot => {
-                if let SourceEvidence::Resolved(source) = &mut self.source {
-                    source.snapshot_present = true;
-                }
-            }
-            Effect::CollectSnapshots => {}
-            Effect::AcquireLease(claim) => {
-                if self.lease.is_none() && !self.foreign_lease {
-                    self.lease = Some((
-                        claim.operation_id.clone(),
-                        format!("v1-{:032x}", 1_000 + self.counter),
-                    ));
-                }
-            }
-            Effect::RenewLease(claim) => assert_eq!(self.lease, held(claim)),
-            Effect::ReleaseLease(claim) => {
-                if self.lease == held(claim) {
-                    self.lease = None;
-                }
-            }
-            Effect::CreateJob => self.create_job(),
-            Effect::SetJobTtl { .. } => {}
-            Effect::PublishPlan(publication) => self.publish(publication),
-            Effect::MarkApproval { approval, mark } => {
-                for found in self
-                    .approvals
-                    .iter_mut()
-                    .filter(|found| found.reference == *approval)
-                {
-                    match mark {
-                        ApprovalMark::Accepted => {}
-                        ApprovalMark::Consumed => found.consumed = true,
-                        ApprovalMark::Stale | ApprovalMark::Superseded => found.stale = true,
-                    }
-                }
-            }
-            Effect::Emit(notice) => self.events.push(notice.reason),
-        }
-    }
-
-    fn publish(&mut self, publication: &Publication) {
-        let uid = format!("up-{}", self.plans.len());
-        self.plans
-            .entry(publication.name.clone())
-            .or_insert((uid, publication.fingerprint));
-    }
-
-    fn create_job(&mut self) {
-        let status = self.status();
-        let operation = status
-            .active_operation
-            .expect("a Job is created for a claim only");
-        if self.jobs.contains_key(&operation.job_name) {
-            return;
-        }
-        if operation.kind == OperationType::Apply {
-            assert!(
-                !self.created.contains(&operation.id),
-                "an Apply Job is created twice for one claim"
-            );
-        }
-        self.created.push(operation.id.clone());
-        self.jobs.insert(
-            operation.job_name.clone(),
-            WorldJob {
-                operation_id: operation.id,
-                finished: false,
-                result: None,
-            },
-        );
-    }
-
-    /// Runs every Job to its end, as an honest runner would: nothing is done for a claim that is not live.
-    pub fn run_jobs(&mut self) {
-        let status = self.status();
-        for (name, job) in self.jobs.clone() {
-            if job.finished {
-                continue;
-            }
-            let live = status
-                .active_operation
-                .clone()
-                .filter(|operation| operation.id == job.operation_id);
-            let result = live.map(|operation| self.outcome(&operation));
-            self.jobs.insert(
-                name,
-                WorldJob {
-                    finished: true,
-                    result,
-                    ..job
-                },
-            );
-        }
-    }
-
-    fn outcome(&mut self, operation: &ptah_api::ActiveOperation) -> Outcome {
-        let status = self.status();
-        let kind = claim::operation(operation.kind);
-        let mut outcome = Outcome {
-            version: PROTOCOL_VERSION,
-            operation: kind,
-            operation_id: operation.id.clone(),
-            target: None,
-            observe: None,
-            plan: None,
-            apply: None,
-            failure: None,
-        };
-        if let Some((_, failure)) = self.fail_next.take_if(|(of, _)| *of == kind) {
-            let step = match kind {
-                Operation::Observe => OperationStep::Observe,
-                Operation::Plan => OperationStep::Plan,
-                Operation::Apply => OperationStep::Apply,
-            };
-            outcome.failure = Some(StepFailure { step, failure });
-            return outcome;
-        }
-        let desired = status
-            .source
-            .as_ref()
-            .map(|source| source.content_digest)
-            .unwrap();
-        match kind {
-            Operation::Observe => {
-                outcome.target = Some(self.reading());
-                let steady = operation.refresh
-                    && status
-                        .proven
-                        .as_ref()
-                        .is_some_and(|proven| proven.observed_fingerprint == self.database);
-                let differences = if self.database == desired {
-                    vec![]
-                } else {
-                    vec![("tables_added", Severity::Safe)]
-                };
-                outcome.observe = Some(ObserveReport {
-                    fingerprint: self.database,
-                    scope: vec!["public".into()],
-                    steady,
-                    drift: (!steady).then(|| DriftReport::count(self.database, "postgres", differences)),
-                });
-            }
-            Operation::Plan => {
-                outcome.target = Some(self.reading());
-                outcome.plan = Some(self.plan(desired));
-            }
-            Operation::Apply => {
-                self.ran.push(operation.id.clone());
-                let plan = status.plan.clone().unwrap();
-                let report = self.apply_report.take().unwrap_or(ApplyReport::Applied {
-                    plan_digest: plan.plan_digest,
-                    statements: u32::try_from(plan.statement_count).unwrap(),
-                });
-                if matches!(report, ApplyReport::Applied { .. }) {
-                    self.database = desired;
-                }
-                outcome.apply = Some(report);
-            }
-        }
-        outcome
-    }
-
-    fn reading(&self) -> TargetReading {
-        TargetReading {
-            identity_digest: self.target,
-            server_identity: None,
-            dialect: "postgres".into(),
-            server_version: "17.10".into(),
-        }
-    }
-
-    fn plan(&self, desired: Digest) -> PlanReport {
-        let mut report = PlanReport {
-            result: PlanResult::NoChanges,
-            actual_state_fingerprint: self.database,
-            desired_state_fingerprint: desired,
-            scope: vec!["public".into()],
-            document: None,
-            plan_digest: None,
-        };
-        if self.database != desired {
-            let bytes = self.document(desired).encode().unwrap();
-            report.result = PlanResult::Changes;
-            report.plan_digest = Some(Digest::of(&bytes));
-            report.document = Some(String::from_utf8(bytes).unwrap());
-        }
-        report
-    }
-
-    fn document(&self, desired: Digest) -> PlanDocument {
-        let privileges = if self.privileged {
-            vec![ptah_contract::plan_document::PrivilegeChange::Grant]
-        } else {
-            vec![]
-        };
-        PlanDocument {
-            format_version: ptah_contract::plan_document::FORMAT_VERSION,
-            name: PlanDocument::default_name(self.database, desired),
-            dialect: "postgres".into(),
-            from_fingerprint: self.database,
-            to_fingerprint: desired,
-            exclude: vec![],
-            scope: vec!["public".into()],
-            transaction_mode: ptah_contract::policy::TransactionMode::File,
-            destructive: self.destructive,
-            statements: vec![Statement {
-                sql: "CREATE TABLE t ()".into(),
-                severity: if self.destructive {
-                    Severity::Destructive
-                } else {
-                    Severity::Safe
-                },
-                reason: "it is declared".into(),
-                lock: None,
-                rewrites: false,
-                scans: false,
-                transactional: true,
-                data_dependent: false,
-                privileges,
-                objects: vec!["public.t".into()],
-            }],
-            notes: vec![],
-            proof: Proof {
-                scratch_server: "17.10".into(),
-                replayed: 1,
-                residual: 0,
-            },
-        }
-    }
-}
-
-fn held(claim: &LeaseClaim) -> Option<(String, String)> {
-    Some((claim.operation_id.clone(), claim.epoch.clone()?))
-}
-
-/// A failure of this code.
-pub(super) fn failure(code: &str, class: FailureClass) -> Failure {
-    Failure {
-        code: code.into(),
-        class,
-        message: "it did not work".into(),
-        object: None,
-        sqlstate: None,
-        statement: None,
     }
 }

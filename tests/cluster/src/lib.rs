@@ -28,26 +28,58 @@ pub struct Shared {
     pub node: Node,
     /// A server for the tests' databases.
     pub database: Database,
+    /// What was built.
+    pub images: images::Images,
     /// Folder of `kubectl-ptah`.
     pub plugin: std::path::PathBuf,
     /// The manager's name for the API server.
     pub manager: String,
 }
 
+/// The manager that is installed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Manager {
+    /// The one that we ship.
+    #[default]
+    Shipped,
+    /// One that can be made to die after any action.
+    WithFailpoints,
+    /// The release of the previous commit, chart and all.
+    Previous,
+}
+
 /// The installed product; set up by the first test that asks.
 pub fn shared() -> &'static Shared {
+    shared_with(Manager::Shipped)
+}
+
+/// The same with another manager, if this is the first to ask.
+pub fn shared_with(manager: Manager) -> &'static Shared {
     static SHARED: OnceLock<Shared> = OnceLock::new();
     static SETTING_UP: Mutex<()> = Mutex::new(());
     let _one = SETTING_UP.lock().unwrap_or_else(PoisonError::into_inner);
-    SHARED.get_or_init(|| set_up().expect("the product is installed"))
+    SHARED.get_or_init(|| set_up(manager).expect("the product is installed"))
 }
 
-fn set_up() -> Result<Shared> {
+fn set_up(manager: Manager) -> Result<Shared> {
     let cache = Cache::open()?;
     let node = Node::of_environment(&cache)?;
-    let images = images::read(&node)?;
+    let mut images = images::read(&node)?;
+    if manager == Manager::WithFailpoints {
+        images.manager = images
+            .manager_failpoints
+            .clone()
+            .context("there is no manager with failpoints")?;
+    }
     let cluster = Cluster::Node(node.clone());
-    stage::install(&cluster, &images, &[])?;
+    if manager == Manager::Previous {
+        stage::uninstall(&cluster)?;
+        let previous = images.previous.as_ref().context("there is no previous release")?;
+        let (manager, runner) = (&previous.manager, &previous.runner_postgresql);
+        stage::install_chart(&cluster, &previous.chart, manager, runner, &[])?;
+    } else {
+        stage::install(&cluster, &images, &[])?;
+    }
     let database = Database::start(&cluster, "test-database", &images.test_postgresql)?;
     let plugin = demo::build_plugin()?;
     let manager = format!("system:serviceaccount:{}:{}", stage::NAMESPACE, stage::RELEASE);
@@ -55,6 +87,7 @@ fn set_up() -> Result<Shared> {
         cluster,
         node,
         database,
+        images,
         plugin,
         manager,
     })
@@ -134,6 +167,11 @@ impl World {
 
     /// The schema; `spec` is merged over the smallest one.
     pub fn schema(&self, spec: &Value) -> Result<()> {
+        self.schema_with(&json!({}), spec)
+    }
+
+    /// The same with annotations.
+    pub fn schema_with(&self, annotations: &Value, spec: &Value) -> Result<()> {
         let mut whole = json!({
             "target": {"engine": "PostgreSQL", "coordinationKey": "db", "urlFrom": {"name": "db", "key": "url"}},
             "desired": {"configMap": {"name": "sql"}},
@@ -144,7 +182,7 @@ impl World {
         }
         shared().cluster.apply(
             &json!({"apiVersion": "operator.ptah.run/v1alpha1", "kind": "PtahSchema",
-                "metadata": {"name": "app", "namespace": self.namespace()}, "spec": whole})
+                "metadata": {"name": "app", "namespace": self.namespace(), "annotations": annotations}, "spec": whole})
             .to_string(),
         )
     }

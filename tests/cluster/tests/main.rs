@@ -6,12 +6,15 @@
 mod access;
 mod approvals;
 mod decisions;
+mod escape;
+mod examples;
 mod footprint;
 mod inputs;
 mod lifetimes;
 mod main_job;
 mod quiet;
 mod receiver;
+mod rotation;
 mod snapshots;
 mod sources;
 mod stored_plans;

@@ -108,6 +108,13 @@ const GROUPS: &[Group] = &[
     },
 ];
 
+/// What reads a status as kstatus and Argo CD do. No part of the node: only one test wants it.
+const STATUS_READER: Group = Group {
+    name: "status-reader",
+    programs: &[(".", "status-reader")],
+    ..PLAIN
+};
+
 /// The built programs, all in one folder.
 #[derive(Debug, Clone)]
 pub struct Programs {
@@ -154,6 +161,14 @@ pub fn prepare(cache: &Cache) -> Result<Programs> {
         Ok(())
     })?;
     Ok(Programs { bin })
+}
+
+/// The program that reads a status as others do, built when it is missing.
+pub fn status_reader(cache: &Cache) -> Result<PathBuf> {
+    let folder = cache.entry(STATUS_READER.name, &key(&STATUS_READER)?, |into| {
+        build(&STATUS_READER, into, &cache.log(STATUS_READER.name))
+    })?;
+    Ok(folder.join(STATUS_READER.name))
 }
 
 fn key(group: &Group) -> Result<Key> {

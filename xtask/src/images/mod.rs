@@ -5,6 +5,7 @@
 
 mod binaries;
 mod builder;
+mod previous;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +19,7 @@ use crate::cache::{Cache, Key, base, lock_file, postgres};
 use crate::node::Node;
 use crate::node::paths::REGISTRY;
 use crate::{progress, run, workspace};
-use binaries::Binaries;
+use binaries::Binary;
 pub use binaries::Profile;
 use builder::{Build, Builder};
 
@@ -32,6 +33,24 @@ pub struct Images {
     pub runner_postgresql: String,
     /// A PostgreSQL server with TLS, to be the target database of a test. It is no part of the product.
     pub test_postgresql: String,
+    /// A manager that tests can make die after any action, where it was asked for. It is no part of the product.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manager_failpoints: Option<String>,
+    /// The release before this one, where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<Previous>,
+}
+
+/// The release of the previous commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Previous {
+    /// Its manager.
+    pub manager: String,
+    /// Its runner.
+    pub runner_postgresql: String,
+    /// Its chart.
+    pub chart: PathBuf,
 }
 
 impl Images {
@@ -53,6 +72,8 @@ impl Images {
             manager: find("manager")?,
             runner_postgresql: find("runner-postgresql")?,
             test_postgresql: find("test-postgresql")?,
+            manager_failpoints: None,
+            previous: None,
         })
     }
 }
@@ -64,6 +85,10 @@ pub struct Options {
     pub profile: Profile,
     /// The PostgreSQL servers that go into the runner's image.
     pub majors: Vec<u32>,
+    /// Whether to build the manager that tests can make die.
+    pub failpoints: bool,
+    /// Whether to build the release of the previous commit.
+    pub previous: bool,
 }
 
 impl Default for Options {
@@ -71,6 +96,8 @@ impl Default for Options {
         Self {
             profile: Profile::Image,
             majors: vec![postgres::NODE_MAJOR],
+            failpoints: false,
+            previous: false,
         }
     }
 }
@@ -113,11 +140,22 @@ pub fn build_and_push(cache: &Cache, node: &Node, options: &Options) -> Result<I
     // It needs no binaries, so that it is there when the product does not compile.
     let test_postgresql = work.test_postgresql()?;
     let binaries = progress::step("build the static binaries", || binaries::build(options.profile))?;
-    let images = Images {
-        manager: work.manager(&binaries)?,
-        runner_postgresql: work.runner_postgresql(&binaries)?,
+    let mut images = Images {
+        manager: work.manager("manager", &binaries.manager)?,
+        runner_postgresql: work.runner_postgresql("runner-postgresql", &binaries.runner)?,
         test_postgresql,
+        manager_failpoints: None,
+        previous: None,
     };
+    if options.failpoints {
+        let binary = progress::step("build the manager with failpoints", || {
+            binaries::build_failpoints(options.profile)
+        })?;
+        images.manager_failpoints = Some(work.manager("manager-failpoints", &binary)?);
+    }
+    if options.previous {
+        images.previous = Some(work.previous()?);
+    }
     write(&node.paths().images(), &images)?;
     Ok(images)
 }
@@ -131,14 +169,14 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn manager(&mut self, binaries: &Binaries) -> Result<String> {
+    fn manager(&mut self, name: &str, binary: &Binary) -> Result<String> {
         let contexts = vec![
-            ("binaries", binaries.folder("ptah-operator")?),
+            ("binaries", binary.folder.clone()),
             ("certs", base::certificates(self.cache)?),
         ];
-        let key = Key::new("manager").file(&binaries.manager)?;
+        let key = Key::new("manager").file(&binary.path())?;
         self.image(
-            "manager",
+            name,
             &workspace::root().join("Dockerfile"),
             Some("manager"),
             contexts,
@@ -146,9 +184,35 @@ impl Work<'_> {
         )
     }
 
-    fn runner_postgresql(&mut self, binaries: &Binaries) -> Result<String> {
+    /// Its images are never those of this release, whatever the commit changed: a digest is what is upgraded.
+    fn previous(&mut self) -> Result<Previous> {
+        let tree = previous::tree()?;
+        let binaries = progress::step("build the binaries of the previous commit", || {
+            binaries::build_previous(&tree, self.options.profile)
+        })?;
+        let manager = self.manager("manager-previous", &binaries.manager)?;
+        let runner = self.runner_postgresql("runner-postgresql-previous", &binaries.runner)?;
+        Ok(Previous {
+            manager: self.another_digest(&manager)?,
+            runner_postgresql: self.another_digest(&runner)?,
+            chart: tree.join("charts/ptah-operator"),
+        })
+    }
+
+    fn another_digest(&self, reference: &str) -> Result<String> {
+        let crane = self.node.programs()?.path("crane");
+        run::output(Command::new(crane).args([
+            "mutate",
+            "--insecure",
+            reference,
+            "--label",
+            "release=previous",
+        ]))
+    }
+
+    fn runner_postgresql(&mut self, name: &str, binary: &Binary) -> Result<String> {
         let mut contexts = vec![
-            ("binaries", binaries.folder("ptah-runner")?),
+            ("binaries", binary.folder.clone()),
             ("certs", base::certificates(self.cache)?),
         ];
         let empty = self.cache.entry("empty", &Key::new("empty"), |_| Ok(()))?;
@@ -170,15 +234,9 @@ impl Work<'_> {
                 },
             ));
         }
-        let key = Key::new("runner-postgresql").file(&binaries.runner)?;
+        let key = Key::new("runner-postgresql").file(&binary.path())?;
         let file = workspace::root().join("Dockerfile");
-        self.image(
-            "runner-postgresql",
-            &file,
-            Some("runner-postgresql"),
-            contexts,
-            key,
-        )
+        self.image(name, &file, Some("runner-postgresql"), contexts, key)
     }
 
     fn test_postgresql(&mut self) -> Result<String> {

@@ -26,7 +26,7 @@ use crate::cache::programs::{self, Programs};
 use crate::cache::{Cache, debian, lock_file};
 use crate::{progress, run};
 use paths::Paths;
-use process::Processes;
+use process::{Process, Processes};
 
 /// Every process of the node, in the order in which they start.
 pub const PROCESSES: &[&str] = &[
@@ -140,6 +140,13 @@ impl Node {
     /// Ends one process of the node, for tests that want to see what its absence does.
     pub fn end(&self, name: &str) -> Result<()> {
         self.processes().end(name, Duration::from_secs(3))
+    }
+
+    /// A running process of the node, for tests that want to see what its silence does.
+    pub fn process(&self, name: &str) -> Result<Process> {
+        self.processes()
+            .get(name)
+            .with_context(|| format!("{name} does not run"))
     }
 
     fn tool(&self, name: &str) -> Result<Command> {

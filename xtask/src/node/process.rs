@@ -55,6 +55,39 @@ impl Process {
         )
     }
 
+    /// Processes of this program in the containers of this Pod, found by the host name that a Pod's containers have.
+    pub fn of_pod(pod: &str, program: &str) -> Result<Vec<Self>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc").context("cannot read /proc")?.flatten() {
+            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+                continue;
+            };
+            // A process that ends while we look is none of those we look for.
+            let host = fs::read_to_string(entry.path().join("root/etc/hostname")).unwrap_or_default();
+            let runs_it = fs::read_link(entry.path().join("exe"))
+                .is_ok_and(|exe| exe.file_name().is_some_and(|name| name == program));
+            if runs_it && host.trim() == pod {
+                found.extend(Self::of(pid));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Its id.
+    pub fn pid(&self) -> u32 {
+        self.pid.unsigned_abs()
+    }
+
+    /// Stops it from running, as if its machine had no time for it.
+    pub fn pause(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets it go on.
+    pub fn resume(&self) {
+        self.signal(Signal::CONT);
+    }
+
     fn signal(&self, signal: Signal) {
         // It may end between the look and the signal; that it ended is all that is wanted.
         if let Some(pid) = Pid::from_raw(self.pid).filter(|_| self.runs()) {

@@ -18,16 +18,41 @@ const PASSWORD: &str = "planted-secret-Vah9ooqu";
 /// A database server on the cluster.
 pub struct Database {
     namespace: String,
-    forward: Child,
-    port: u16,
+    way: Way,
     runtime: tokio::runtime::Runtime,
 }
 
-impl Drop for Database {
+/// How this machine reaches the server.
+struct Way {
+    host: String,
+    port: u16,
+    /// `kubectl port-forward`, where the cluster's network is not ours.
+    forward: Option<Child>,
+}
+
+impl Drop for Way {
     fn drop(&mut self) {
         // The forwarding ends with us; there is nobody left to tell if it ended before.
-        let _ = self.forward.kill();
-        let _ = self.forward.wait();
+        if let Some(forward) = &mut self.forward {
+            let _ = forward.kill();
+            let _ = forward.wait();
+        }
+    }
+}
+
+/// A connection that stays open, as the superuser in one database: what it holds, it holds until it is dropped.
+pub struct Session<'a> {
+    database: &'a Database,
+    client: tokio_postgres::Client,
+}
+
+impl Session<'_> {
+    /// Runs statements.
+    pub fn run(&self, statements: &str) -> Result<()> {
+        Ok(self
+            .database
+            .runtime
+            .block_on(self.client.batch_execute(statements))?)
     }
 }
 
@@ -51,15 +76,36 @@ impl Database {
             "--for=condition=Ready",
             "--timeout=120s",
         ])?;
-        let (forward, port) = forward(cluster, namespace)?;
+        let way = match cluster {
+            Cluster::Node(_) => Way {
+                host: cluster.ask(&[
+                    "get",
+                    "service",
+                    "postgresql",
+                    "-n",
+                    namespace,
+                    "-o",
+                    "jsonpath={.spec.clusterIP}",
+                ])?,
+                port: 5432,
+                forward: None,
+            },
+            Cluster::Context(_) => {
+                let (forward, port) = forward(cluster, namespace)?;
+                Way {
+                    host: "127.0.0.1".to_owned(),
+                    port,
+                    forward: Some(forward),
+                }
+            }
+        };
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()?;
         let database = Self {
             namespace: namespace.to_owned(),
-            forward,
-            port,
+            way,
             runtime,
         };
         cluster.wait("the database to answer", PATIENCE, || {
@@ -90,10 +136,7 @@ impl Database {
 
     /// Runs statements as the superuser in one database, as a person would by hand; the first column of the rows.
     pub fn sql(&self, database: &str, statements: &str) -> Result<Vec<String>> {
-        let address = format!(
-            "host=127.0.0.1 port={} user=postgres password={PASSWORD} dbname={database} connect_timeout=5",
-            self.port
-        );
+        let address = self.address(database);
         self.runtime.block_on(async {
             let (client, connection) = tokio_postgres::connect(&address, NoTls).await?;
             let connection = tokio::spawn(connection);
@@ -108,6 +151,27 @@ impl Database {
                 })
                 .collect())
         })
+    }
+
+    /// Opens a connection that stays.
+    pub fn session(&self, database: &str) -> Result<Session<'_>> {
+        let address = self.address(database);
+        let client = self.runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(&address, NoTls).await?;
+            tokio::spawn(connection);
+            Ok::<_, tokio_postgres::Error>(client)
+        })?;
+        Ok(Session {
+            database: self,
+            client,
+        })
+    }
+
+    fn address(&self, database: &str) -> String {
+        let Way { host, port, .. } = &self.way;
+        format!(
+            "host={host} port={port} user=postgres password={PASSWORD} dbname={database} connect_timeout=5"
+        )
     }
 
     /// The text that must be nowhere.

@@ -1,5 +1,6 @@
 //! Installs the chart of this tree with real `helm`, images by digest.
 
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -17,6 +18,23 @@ const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Installs or upgrades the release and waits until it serves and the CRDs are established.
 pub fn install(cluster: &Cluster, images: &Images, values: &[String]) -> Result<()> {
+    install_chart(
+        cluster,
+        &workspace::chart(),
+        &images.manager,
+        &images.runner_postgresql,
+        values,
+    )
+}
+
+/// The same with another chart and other images.
+pub fn install_chart(
+    cluster: &Cluster,
+    chart: &Path,
+    manager: &str,
+    runner_postgresql: &str,
+    values: &[String],
+) -> Result<()> {
     cluster.restricted_namespace(NAMESPACE)?;
     let mut helm = cluster.helm()?;
     helm.args([
@@ -29,10 +47,10 @@ pub fn install(cluster: &Cluster, images: &Images, values: &[String]) -> Result<
         "--timeout",
         "180s",
     ]);
-    helm.arg(workspace::chart());
+    helm.arg(chart);
     for (key, image) in [
-        ("image", &images.manager),
-        ("runner.images.postgresql", &images.runner_postgresql),
+        ("image", manager),
+        ("runner.images.postgresql", runner_postgresql),
     ] {
         let (repository, digest) = image.split_once('@').context("an image without a digest")?;
         helm.args([

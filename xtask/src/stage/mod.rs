@@ -5,5 +5,5 @@ mod database;
 mod install;
 
 pub use cluster::Cluster;
-pub use database::Database;
-pub use install::{NAMESPACE, RELEASE, install, uninstall};
+pub use database::{Database, Session};
+pub use install::{NAMESPACE, RELEASE, install, install_chart, uninstall};

@@ -16,7 +16,7 @@ use crate::{progress, run, workspace};
 pub const CLUSTER_TESTS: &str = "ptah-cluster-tests";
 
 const ENGINE_TESTS: &[&str] = &["ptah-engine", "ptah-runner"];
-const SOURCE_TESTS: &[&str] = &["ptah-resolver", "ptah-verifier"];
+const SOURCE_TESTS: &[&str] = &["ptah-resolver", "ptah-verifier", "ptah-status-tests"];
 
 /// The workspace's packages, as cargo tells them.
 #[derive(Deserialize)]
@@ -108,7 +108,12 @@ fn cluster(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count>
     let node = Node::of_environment(cache)?;
     let was_up = node.status().iter().all(|(_, runs)| *runs);
     node.up()?;
-    images::build_and_push(cache, &node, &Options::default())?;
+    let options = Options {
+        failpoints: true,
+        previous: true,
+        ..Options::default()
+    };
+    images::build_and_push(cache, &node, &options)?;
     let mut cargo = only(tests);
     node.environment(&mut cargo)?;
     cargo

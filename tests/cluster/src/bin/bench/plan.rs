@@ -1,0 +1,114 @@
+//! How long a plan takes and what it needs, by the number of tables.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use ptah_cluster_tests::shared;
+use serde_json::Value;
+use xtask::cache::{Cache, postgres};
+
+/// How often the runner's memory is looked at. The kernel keeps the peak.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// A table with what tables have, and a foreign key to the one before it.
+fn table(index: usize, more: &str) -> String {
+    let reference = match index {
+        0 => String::new(),
+        _ => format!(", parent bigint REFERENCES t{} (id)", index - 1),
+    };
+    format!(
+        "CREATE TABLE t{index} (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, \
+         amount numeric(12, 2) NOT NULL DEFAULT 0 CHECK (amount >= 0), made_at timestamptz NOT NULL DEFAULT now(){reference}{more});\n\
+         CREATE INDEX t{index}_name ON t{index} (name);\n"
+    )
+}
+
+/// Rows of the table: everything is new, nothing changes, ten tables change.
+pub fn measure(tables: usize) -> Result<Vec<String>> {
+    let name = format!("bench_{tables}");
+    let url = reachable(&shared().database.create(&name)?)?;
+    let all = |changed: usize| {
+        (0..tables).fold(String::new(), |mut sql, index| {
+            let more = if index < changed { ", note text" } else { "" };
+            let _ = write!(sql, "{}", table(index, more));
+            sql
+        })
+    };
+    let mut rows = Vec::new();
+    rows.push(row(tables, "everything is new", &url, &all(0))?);
+    shared()
+        .database
+        .sql(&name, &format!("SET ROLE {name}_app; {}", all(0)))?;
+    rows.push(row(tables, "none", &url, &all(0))?);
+    rows.push(row(tables, "ten tables", &url, &all(10))?);
+    Ok(rows)
+}
+
+/// The same database by its Service's address: this machine knows no name of the cluster.
+fn reachable(url: &str) -> Result<String> {
+    let (host, _) = url
+        .split_once('@')
+        .and_then(|(_, rest)| rest.split_once(':'))
+        .context("a URL without a host")?;
+    let namespace = host.split('.').nth(1).context("a host without a namespace")?;
+    let arguments = [
+        "get",
+        "service",
+        "postgresql",
+        "-n",
+        namespace,
+        "-o",
+        "jsonpath={.spec.clusterIP}",
+    ];
+    let address = shared().cluster.ask(&arguments)?;
+    Ok(url.replace(host, &address))
+}
+
+fn row(tables: usize, changes: &str, url: &str, sql: &str) -> Result<String> {
+    let folder = tempfile::tempdir()?;
+    let (secret, desired) = (folder.path().join("url"), folder.path().join("schema.sql"));
+    fs::write(&secret, url)?;
+    fs::write(&desired, sql)?;
+    let servers = postgres::home(&Cache::open()?, [postgres::NODE_MAJOR])?;
+    let runner = std::env::var_os("PTAH_RUNNER").context("PTAH_RUNNER names the runner's binary")?;
+    let output = folder.path().join("plan.json");
+    let since = Instant::now();
+    let mut child = Command::new(runner)
+        .args(["plan", "-o", "json", "--database-url-file"])
+        .arg(&secret)
+        .arg("--desired")
+        .arg(&desired)
+        .arg("--scratch")
+        .arg(servers)
+        .stdout(fs::File::create(&output)?)
+        .stderr(Stdio::inherit())
+        .spawn()
+        .context("cannot start the runner")?;
+    let mut peak = 0;
+    let status = loop {
+        peak = peak.max(high_water(child.id()).unwrap_or(0));
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        std::thread::sleep(LOOK_EVERY);
+    };
+    let seconds = since.elapsed().as_secs_f64();
+    ensure!(status.success(), "the runner ended with {status}");
+    let text = fs::read_to_string(&output)?;
+    let plan: Value = serde_json::from_str(&text).context("the plan is not JSON")?;
+    let statements = plan["statements"].as_array().map_or(0, Vec::len);
+    Ok(format!(
+        "| {tables} | {changes} | {seconds:.1} | {statements} | {} MiB |",
+        peak / 1024
+    ))
+}
+
+/// Most memory that a process had so far, in KiB.
+pub fn high_water(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}

@@ -1,0 +1,168 @@
+//! A hostile week in production: processes die, pause, and lose each other. Every test here disturbs the whole node, so
+//! they run one at a time.
+
+// What tests share is part of the tests.
+#![allow(clippy::unwrap_used)]
+
+mod cluster;
+mod restarts;
+mod runs;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use anyhow::Result;
+use ptah_cluster_tests::{Manager, Shared, World, condition, shared_with};
+use serde_json::{Value, json};
+use xtask::node::process::Process;
+use xtask::stage::{NAMESPACE, RELEASE, Session};
+
+/// The product with a manager that can be made to die, and nobody else on the node.
+fn alone() -> (&'static Shared, MutexGuard<'static, ()>) {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let held = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    (shared_with(Manager::WithFailpoints), held)
+}
+
+/// Two tables; the second has one column more in [`AFTER`].
+const BEFORE: &str = "CREATE TABLE a (id bigint PRIMARY KEY);\nCREATE TABLE b (id bigint PRIMARY KEY);";
+/// What is declared next: the run changes the first table, then the second.
+const AFTER: &str =
+    "CREATE TABLE a (id bigint PRIMARY KEY, note text);\nCREATE TABLE b (id bigint PRIMARY KEY, note text);";
+
+/// A schema in sync with [`BEFORE`], whose runs wait for locks as long as a test may hold them.
+fn in_sync(name: &str) -> World {
+    let world = World::new(name).unwrap();
+    world.source(&json!({"t.sql": BEFORE})).unwrap();
+    world
+        .schema(&json!({
+            "policy": {"apply": "Always", "statementLockTimeout": "170s", "lockTimeout": "170s"},
+            "execution": {"failureRetryInterval": "5s"},
+        }))
+        .unwrap();
+    world.until_phase("InSync").unwrap();
+    world
+}
+
+/// Holds whatever these statements lock, in the world's database, until it is dropped.
+fn holding<'a>(shared: &'a Shared, world: &World, statements: &str) -> Session<'a> {
+    let session = shared.database.session(&world.database()).unwrap();
+    session.run("BEGIN").unwrap();
+    session.run(statements).unwrap();
+    session
+}
+
+/// Declares [`AFTER`] and waits until its run has begun and waits for the lock that `wait_event_type` names.
+fn run_until_it_waits(shared: &Shared, world: &World, query: &str) -> Value {
+    world.source(&json!({"t.sql": AFTER})).unwrap();
+    let waiting = shared
+        .cluster
+        .wait("the run to wait", ptah_cluster_tests::PATIENCE, || {
+            Ok((world.sql(query)? != ["0"]).then_some(()))
+        });
+    waiting.unwrap();
+    let schema = world.read().unwrap();
+    assert_eq!(schema["status"]["activeOperation"]["type"], "Apply");
+    schema
+}
+
+/// Sessions of a run that wait for a table's lock.
+const WAITS_FOR_A_TABLE: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
+     AND application_name = 'ptah' AND wait_event_type = 'Lock'";
+
+/// Names of the tables that have the new column.
+fn changed(world: &World) -> Vec<String> {
+    let text = "SELECT attrelid::regclass::text FROM pg_attribute WHERE attname = 'note' AND NOT attisdropped ORDER BY 1";
+    world.sql(text).unwrap()
+}
+
+/// The Pod of the claim in status.
+fn pod_of(shared: &Shared, world: &World, schema: &Value) -> String {
+    let job = schema["status"]["activeOperation"]["jobName"].as_str().unwrap();
+    let selector = format!("batch.kubernetes.io/job-name={job}");
+    let path = "jsonpath={.items[0].metadata.name}";
+    let namespace = world.namespace();
+    let arguments = ["get", "pods", "-n", &namespace, "-l", &selector, "-o", path];
+    shared.cluster.ask(&arguments).unwrap()
+}
+
+/// Kills the runner of a Pod, as a node that runs out of memory does.
+fn kill_runner(pod: &str) {
+    let runners = Process::of_pod(pod, "ptah-runner").unwrap();
+    assert!(!runners.is_empty(), "{pod} has a runner");
+    for runner in runners {
+        runner.end(std::time::Duration::ZERO).unwrap();
+    }
+}
+
+/// Sets the number of managers, and waits until they are there or gone.
+fn managers(shared: &Shared, count: u32) {
+    let replicas = format!("--replicas={count}");
+    let deployment = format!("deployment/{RELEASE}");
+    let ask = |arguments: &[&str]| -> Result<String> { shared.cluster.ask(arguments) };
+    ask(&["scale", "-n", NAMESPACE, &deployment, &replicas]).unwrap();
+    ask(&[
+        "rollout",
+        "status",
+        "-n",
+        NAMESPACE,
+        &deployment,
+        "--timeout=120s",
+    ])
+    .unwrap();
+    shared
+        .cluster
+        .wait("the managers to be gone", ptah_cluster_tests::PATIENCE, || {
+            Ok((manager_pods(shared)?.len() == count as usize).then_some(()))
+        })
+        .unwrap();
+}
+
+/// Names of the managers' Pods.
+fn manager_pods(shared: &Shared) -> Result<Vec<String>> {
+    let selector = "app.kubernetes.io/component=manager";
+    let path = "jsonpath={.items[*].metadata.name}";
+    let names = shared
+        .cluster
+        .ask(&["get", "pods", "-n", NAMESPACE, "-l", selector, "-o", path])?;
+    Ok(names.split_whitespace().map(str::to_owned).collect())
+}
+
+/// Nothing is in flight, owed or held.
+fn nothing_is_left(shared: &Shared, world: &World) {
+    world
+        .until("no finalizer and nothing owed", |schema| {
+            let status = &schema["status"];
+            schema["metadata"]["finalizers"].is_null()
+                && ["activeOperation", "pendingObservation", "pendingLockRelease"]
+                    .iter()
+                    .all(|record| status[record].is_null())
+        })
+        .unwrap();
+    let path = "jsonpath={.items[*].spec.holderIdentity}";
+    let held = shared
+        .cluster
+        .ask(&[
+            "get",
+            "lease",
+            "-n",
+            NAMESPACE,
+            "-l",
+            "operator.ptah.run/coordination=database-target",
+            "-o",
+            path,
+        ])
+        .unwrap();
+    assert_eq!(held.trim(), "", "a realm's Lease is held");
+}
+
+/// Jobs of this kind, oldest first.
+fn jobs_of(world: &World, kind: &str) -> Vec<String> {
+    let mut jobs = world.jobs().unwrap();
+    jobs.retain(|name| name.split('-').nth(1) == Some(kind));
+    jobs
+}
+
+/// Reason of `InSync=True`.
+fn converged(schema: &Value) -> String {
+    condition(schema, "InSync")
+}
