@@ -29,6 +29,12 @@ fn says_nothing_of_values(world: &World) {
 #[test]
 fn a_later_edit_is_no_less_held_to_the_policy_a_rotated_password_is_no_edit_and_deletion_runs_nothing() {
     let world = World::new("later").unwrap();
+    let login = format!("{}_app", world.database());
+    // The login outlives its database, and with it what an earlier run of this test did to it.
+    let secret = xtask::stage::Database::secret();
+    world
+        .sql(&format!("ALTER ROLE {login} PASSWORD '{secret}'"))
+        .unwrap();
     world.source(&declaring(", a int, b int")).unwrap();
     world
         .schema(&json!({"policy": {"apply": "Always"}, "interval": "10s"}))
@@ -37,16 +43,11 @@ fn a_later_edit_is_no_less_held_to_the_policy_a_rotated_password_is_no_edit_and_
     says_nothing_of_values(&world);
 
     // The password alone changes: the next connection uses it, and nothing is planned.
-    let login = format!("{}_app", world.database());
     world
         .sql(&format!("ALTER ROLE {login} PASSWORD 'r0tated-Eizo9eex'"))
         .unwrap();
     world
-        .secret(
-            &world
-                .url
-                .replace(xtask::stage::Database::secret(), "r0tated-Eizo9eex"),
-        )
+        .secret(&world.url.replace(secret, "r0tated-Eizo9eex"))
         .unwrap();
     let plans = world.all("ptahschemaplan").unwrap();
     let seen = &done["status"]["lastSuccessfulReconciliation"];
@@ -196,55 +197,48 @@ fn a_run_under_way_is_not_ended_by_a_newer_edit_and_the_edit_follows_it() {
         .unwrap();
     world.until_phase("AwaitingApproval").unwrap();
     // A reader that does not end keeps the run waiting in the middle.
-    let hold = "BEGIN; LOCK TABLE t IN ACCESS SHARE MODE; SELECT pg_sleep(300)";
-    std::thread::scope(|scope| {
-        scope.spawn(|| world.sql(hold));
-        let held =
-            "SELECT 1 FROM pg_locks WHERE relation = 't'::regclass AND mode = 'AccessShareLock' AND granted";
-        let waits = "SELECT pid::text FROM pg_stat_activity WHERE application_name = 'ptah' AND wait_event_type = 'Lock' \
-            AND datname = current_database()";
-        let until = |what: &str, sql: &str| {
-            shared().cluster.wait(what, PATIENCE, || {
-                let rows = world.sql(sql)?;
-                Ok((!rows.is_empty()).then_some(rows))
-            })
-        };
-        until("the reader", held).unwrap();
-        world.approve("go").unwrap();
-        let backend = until("the run to wait for the reader", waits).unwrap();
-        let running = world.read().unwrap();
-        let job = running["status"]["activeOperation"]["jobName"].clone();
-        let uid = world.object("job", job.as_str().unwrap()).unwrap()["metadata"]["uid"].clone();
+    let reader = shared().database.session(&world.database()).unwrap();
+    reader.run("BEGIN; LOCK TABLE t IN ACCESS SHARE MODE").unwrap();
+    let waits = "SELECT pid::text FROM pg_stat_activity WHERE application_name = 'ptah' AND wait_event_type = 'Lock' \
+        AND datname = current_database()";
+    let until = |what: &str, sql: &str| {
+        shared().cluster.wait(what, PATIENCE, || {
+            let rows = world.sql(sql)?;
+            Ok((!rows.is_empty()).then_some(rows))
+        })
+    };
+    world.approve("go").unwrap();
+    let backend = until("the run to wait for the reader", waits).unwrap();
+    let running = world.read().unwrap();
+    let job = running["status"]["activeOperation"]["jobName"].clone();
+    let uid = world.object("job", job.as_str().unwrap()).unwrap()["metadata"]["uid"].clone();
 
-        world
-            .source(&json!({"t.sql": "CREATE TABLE t (id bigint PRIMARY KEY, a int, b int);"}))
-            .unwrap();
-        world
-            .schema(&json!({"policy": {"statementLockTimeout": "3m"}}))
-            .unwrap();
-        // The edit is seen: status speaks of the settings of the newer generation, and of the same run.
-        let seen = world
-            .until("the edit to be seen", |schema| {
-                schema["status"]["effective"]["statementLockTimeout"] == "3m"
-                    || schema["status"]["activeOperation"].is_null()
-            })
-            .unwrap();
-        assert_eq!(seen["status"]["activeOperation"]["jobName"], job);
-        assert_eq!(seen["status"]["phase"], "Applying");
-        let still = world.object("job", job.as_str().unwrap()).unwrap();
-        assert_eq!(
-            (
-                &still["metadata"]["uid"],
-                &still["metadata"]["deletionTimestamp"],
-                &still["status"]["active"]
-            ),
-            (&uid, &Value::Null, &json!(1))
-        );
-        assert_eq!(world.sql(waits).unwrap(), backend, "the same session waits");
-        world
-            .sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(300)' AND datname = current_database()")
-            .unwrap();
-    });
+    world
+        .source(&json!({"t.sql": "CREATE TABLE t (id bigint PRIMARY KEY, a int, b int);"}))
+        .unwrap();
+    world
+        .schema(&json!({"policy": {"statementLockTimeout": "3m"}}))
+        .unwrap();
+    // The edit is seen: status speaks of the settings of the newer generation, and of the same run.
+    let seen = world
+        .until("the edit to be seen", |schema| {
+            schema["status"]["effective"]["statementLockTimeout"] == "3m"
+                || schema["status"]["activeOperation"].is_null()
+        })
+        .unwrap();
+    assert_eq!(seen["status"]["activeOperation"]["jobName"], job);
+    assert_eq!(seen["status"]["phase"], "Applying");
+    let still = world.object("job", job.as_str().unwrap()).unwrap();
+    assert_eq!(
+        (
+            &still["metadata"]["uid"],
+            &still["metadata"]["deletionTimestamp"],
+            &still["status"]["active"]
+        ),
+        (&uid, &Value::Null, &json!(1))
+    );
+    assert_eq!(world.sql(waits).unwrap(), backend, "the same session waits");
+    reader.run("ROLLBACK").unwrap();
     let next = world
         .until("the edit to be planned", |schema| {
             schema["status"]["phase"] == "AwaitingApproval"

@@ -63,8 +63,9 @@ fn keys_that_would_be_one_file_unusable_paths_and_a_missing_key_are_refused_by_n
             ["missing_key", "\"typo.sql\" is not in the ConfigMap"],
         ),
     ] {
-        world.source(&data).unwrap();
+        // In this order what stands between two cases is refused as well.
         world.schema(&spec).unwrap();
+        world.source(&data).unwrap();
         let schema = world
             .until(words[1], |schema| {
                 let said = message(schema, "ReconciliationFailed");
