@@ -122,6 +122,15 @@ fn client() -> Result<&'static (Client, Runtime)> {
     if let Some(client) = CLIENT.get() {
         return Ok(client);
     }
+    let made = administrator()?;
+    Ok(CLIENT.get_or_init(|| made))
+}
+
+/// The administrator's client, with what drives it.
+///
+/// # Errors
+/// When there is no node.
+pub fn administrator() -> Result<(Client, Runtime)> {
     let kubeconfig = shared().node.kubeconfig()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -134,5 +143,5 @@ fn client() -> Result<&'static (Client, Runtime)> {
         let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
         anyhow::Ok(Client::try_from(config)?)
     })?;
-    Ok(CLIENT.get_or_init(|| (client, runtime)))
+    Ok((client, runtime))
 }

@@ -134,6 +134,12 @@ impl Database {
         ))
     }
 
+    /// The URL of a database that was made, for a program on this machine, which knows no name of the cluster.
+    pub fn url_from_here(&self, name: &str) -> String {
+        let Way { host, port, .. } = &self.way;
+        format!("postgres://{name}_app:{PASSWORD}@{host}:{port}/{name}?sslmode=require")
+    }
+
     /// Runs statements as the superuser in one database, as a person would by hand; the first column of the rows.
     pub fn sql(&self, database: &str, statements: &str) -> Result<Vec<String>> {
         let address = self.address(database);

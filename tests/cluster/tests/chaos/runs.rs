@@ -76,6 +76,17 @@ fn a_runner_that_is_killed_during_its_transaction_leaves_the_database_as_it_was(
     assert_eq!(converged(&done), "True/ScopedConverged");
 }
 
+/// Takes the managers away, lets the run have its lock, and waits until it has committed.
+fn commits_while_nobody_listens(shared: &Shared, world: &World, held: Session<'_>) {
+    managers(shared, 0);
+    drop(held);
+    let committed = || Ok((changed(world) == ["a", "b"]).then_some(()));
+    let waited = shared
+        .cluster
+        .wait("the commit", ptah_cluster_tests::PATIENCE, committed);
+    waited.unwrap();
+}
+
 #[test]
 fn a_runner_that_is_killed_after_its_commit_is_an_unknown_outcome_that_the_database_settles() {
     let (shared, _alone) = alone();
@@ -83,14 +94,7 @@ fn a_runner_that_is_killed_after_its_commit_is_an_unknown_outcome_that_the_datab
     let held = holding(shared, &world, "LOCK TABLE b IN ACCESS SHARE MODE");
     let schema = run_until_it_waits(shared, &world, WAITS_FOR_A_TABLE);
     let pod = pod_of(shared, &world, &schema);
-    managers(shared, 0);
-    drop(held);
-    shared
-        .cluster
-        .wait("the commit", ptah_cluster_tests::PATIENCE, || {
-            Ok((changed(&world) == ["a", "b"]).then_some(()))
-        })
-        .unwrap();
+    commits_while_nobody_listens(shared, &world, held);
     kill_runner(&pod);
     managers(shared, 1);
     let done = settled(shared, &world);
@@ -104,14 +108,7 @@ fn a_result_that_nobody_could_take_for_a_while_is_delivered_when_the_receiver_is
     let world = in_sync("unreachable");
     let held = holding(shared, &world, "LOCK TABLE b IN ACCESS SHARE MODE");
     run_until_it_waits(shared, &world, WAITS_FOR_A_TABLE);
-    managers(shared, 0);
-    drop(held);
-    shared
-        .cluster
-        .wait("the commit", ptah_cluster_tests::PATIENCE, || {
-            Ok((changed(&world) == ["a", "b"]).then_some(()))
-        })
-        .unwrap();
+    commits_while_nobody_listens(shared, &world, held);
     managers(shared, 1);
     let done = settled(shared, &world);
     assert_eq!(converged(&done), "True/ScopedConverged");

@@ -4,8 +4,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
+use ptah_cluster_tests::api::administrator;
 use ptah_cluster_tests::{Shared, shared};
 use serde_json::{Value, json};
 use xtask::node::audit::{AuditLog, Request};
@@ -295,18 +294,7 @@ impl Stub {
             .cluster
             .ask(&["get", "service", &service, "-n", NAMESPACE, "-o", path])?;
         let receiver: SocketAddr = format!("{address}:443").parse()?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()?;
-        let kubeconfig = shared.node.kubeconfig()?;
-        let client = runtime.block_on(async {
-            // Whoever was first in this process decided already, for the same library.
-            let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-            let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
-            let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
-            anyhow::Ok(Client::try_from(config)?)
-        })?;
+        let (client, runtime) = administrator()?;
         runtime.spawn(async move {
             if let Err(error) = hollow::serve(client, receiver).await {
                 eprintln!("the stub ended: {error:#}");

@@ -29,7 +29,8 @@ fn table(index: usize, more: &str) -> String {
 /// Rows of the table: everything is new, nothing changes, ten tables change.
 pub fn measure(tables: usize) -> Result<Vec<String>> {
     let name = format!("bench_{tables}");
-    let url = reachable(&shared().database.create(&name)?)?;
+    shared().database.create(&name)?;
+    let url = shared().database.url_from_here(&name);
     let all = |changed: usize| {
         (0..tables).fold(String::new(), |mut sql, index| {
             let more = if index < changed { ", note text" } else { "" };
@@ -45,26 +46,6 @@ pub fn measure(tables: usize) -> Result<Vec<String>> {
     rows.push(row(tables, "none", &url, &all(0))?);
     rows.push(row(tables, "ten tables", &url, &all(10))?);
     Ok(rows)
-}
-
-/// The same database by its Service's address: this machine knows no name of the cluster.
-fn reachable(url: &str) -> Result<String> {
-    let (host, _) = url
-        .split_once('@')
-        .and_then(|(_, rest)| rest.split_once(':'))
-        .context("a URL without a host")?;
-    let namespace = host.split('.').nth(1).context("a host without a namespace")?;
-    let arguments = [
-        "get",
-        "service",
-        "postgresql",
-        "-n",
-        namespace,
-        "-o",
-        "jsonpath={.spec.clusterIP}",
-    ];
-    let address = shared().cluster.ask(&arguments)?;
-    Ok(url.replace(host, &address))
 }
 
 fn row(tables: usize, changes: &str, url: &str, sql: &str) -> Result<String> {
