@@ -84,9 +84,9 @@ fn unit(filter: Option<&str>) -> Result<Count> {
 /// then the oldest and the newest. The ones between are left to `PTAH_PG_MAJOR=15 cargo test -p ptah-engine`.
 const ENGINE_MAJORS: [u32; 3] = [postgres::NODE_MAJOR, 14, 18];
 
-/// Tests that wait for limits of a minute, on the node's version only: what they hold up is the scratch server's role
-/// and its limits, which are the same in every version.
-const ENGINE_ONCE: [&str; 1] = ["escapes"];
+/// Tests on the node's version only: what they are about (the scratch server's role and limits, connections, arguments)
+/// is the same in every version.
+const ENGINE_ONCE: [&str; 4] = ["command_line", "escapes", "strangers", "tls"];
 
 fn engine(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count> {
     if tests.is_empty() {

@@ -34,7 +34,7 @@ fn an_api_server_that_is_silent_for_two_minutes_during_a_run_costs_nothing_but_t
             .unwrap(),
     };
     assert_eq!(converged(&done), "True/ScopedConverged");
-    assert_eq!(jobs_of(&world, "apply").len(), 2, "the run is not repeated");
+    assert_eq!(jobs_of(&world, "apply").len(), 1, "the run is not repeated");
     nothing_is_left(shared, &world);
 }
 
@@ -101,7 +101,7 @@ fn a_manager_that_was_paused_does_nothing_after_another_took_over() {
     paused[0].resume();
     let done = done.unwrap();
     assert_eq!(converged(&done), "True/ScopedConverged");
-    assert_eq!(jobs_of(&world, "apply").len(), 2);
+    assert_eq!(jobs_of(&world, "apply").len(), 1);
     nothing_is_left(shared, &world);
     // It ends, and starts again as a follower: what it held in memory is gone.
     shared

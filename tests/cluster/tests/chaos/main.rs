@@ -39,6 +39,10 @@ const AFTER: &str =
 /// A schema in sync with [`BEFORE`], whose runs wait for locks as long as a test may hold them.
 fn in_sync(name: &str) -> World {
     let world = World::new(name).unwrap();
+    world.sql(BEFORE).unwrap();
+    for table in ["a", "b"] {
+        world.own(table).unwrap();
+    }
     world.source(&json!({"t.sql": BEFORE})).unwrap();
     world
         .schema(&json!({
