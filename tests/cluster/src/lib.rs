@@ -205,12 +205,21 @@ impl World {
         found.with_context(|| format!("{:#}", last["status"]))
     }
 
-    /// Waits for a phase that answers the present generation.
+    /// Waits for a phase that answers the present generation, and until nothing is owed any more: status says the phase
+    /// first, and the passes after it give back the Lease and then the finalizer.
     pub fn until_phase(&self, phase: &str) -> Result<Value> {
         self.until(&format!("phase {phase}"), |schema| {
-            schema["status"]["phase"] == phase
-                && schema["status"]["observedGeneration"] == schema["metadata"]["generation"]
-                && schema["status"]["activeOperation"].is_null()
+            let status = &schema["status"];
+            let rests = ["activeOperation", "pendingLockRelease"]
+                .iter()
+                .all(|record| status[record].is_null());
+            let held = schema["metadata"]["finalizers"]
+                .as_array()
+                .is_some_and(|all| all.contains(&json!(ptah_api::names::FINALIZER)));
+            status["phase"] == phase
+                && status["observedGeneration"] == schema["metadata"]["generation"]
+                && rests
+                && (!held || !status["pendingObservation"].is_null())
         })
     }
 
