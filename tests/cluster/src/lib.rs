@@ -189,10 +189,14 @@ impl World {
 
     /// The schema as the API server holds it.
     pub fn read(&self) -> Result<Value> {
-        shared()
-            .cluster
-            .get(&self.namespace(), "ptahschema", "app")?
-            .context("there is no schema")
+        self.read_of("app")
+    }
+
+    /// A schema of any name. Asked many times a second, so not by a program for each answer.
+    pub fn read_of(&self, name: &str) -> Result<Value> {
+        let collection = api::collection(&self.namespace(), "ptahschemas");
+        let answer = api::ask(&api::Who::Administrator, &collection, api::Ask::Get(name), false)?;
+        answer.map_err(|no| anyhow::anyhow!("there is no schema {name}: {}", no.message))
     }
 
     /// Waits for a schema that satisfies `met`; the error shows the last one.

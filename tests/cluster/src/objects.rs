@@ -72,7 +72,7 @@ impl World {
     pub fn until_of(&self, name: &str, what: &str, met: impl Fn(&Value) -> bool) -> Result<Value> {
         let mut last = Value::Null;
         let found = shared().cluster.wait(what, PATIENCE, || {
-            last = self.object("ptahschema", name)?;
+            last = self.read_of(name)?;
             Ok(met(&last).then(|| last.clone()))
         });
         found.with_context(|| format!("{name}: {:#}", last["status"]))

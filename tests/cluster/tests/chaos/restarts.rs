@@ -1,7 +1,5 @@
 //! The manager dies after each of its actions in turn.
 
-use std::time::Instant;
-
 use super::*;
 
 const ANNOTATION: &str = "failpoint.operator.ptah.run/restart-at";
@@ -25,9 +23,9 @@ const PROVEN: &str = "InSync";
 
 /// Waits until all of them rest in this phase; what waits on the way is approved.
 fn to(end: &str, shared: &Shared, worlds: &[World]) {
-    let until = Instant::now() + ptah_cluster_tests::PATIENCE * 2;
     let mut open: Vec<&World> = worlds.iter().collect();
-    while !open.is_empty() {
+    let patience = ptah_cluster_tests::PATIENCE * 2;
+    let waited = shared.cluster.wait(&format!("{end} everywhere"), patience, || {
         open.retain(|world| {
             let schema = world.read().unwrap();
             let status = &schema["status"];
@@ -37,13 +35,14 @@ fn to(end: &str, shared: &Shared, worlds: &[World]) {
             }
             !(status["phase"] == end && schema["metadata"]["finalizers"].is_null())
         });
-        let status = |world: &&World| world.read().unwrap()["status"].to_string();
-        assert!(
-            Instant::now() < until,
-            "no end: {:?}",
-            open.iter().map(status).collect::<Vec<_>>()
-        );
-    }
+        Ok(open.is_empty().then_some(()))
+    });
+    let status = |world: &&World| world.read().unwrap()["status"].to_string();
+    assert!(
+        waited.is_ok(),
+        "no end: {:?}",
+        open.iter().map(status).collect::<Vec<_>>()
+    );
 }
 
 fn approvals(shared: &Shared, world: &World) -> usize {
