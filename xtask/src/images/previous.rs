@@ -67,6 +67,8 @@ pub(super) fn tree() -> Result<PathBuf> {
 
 fn git() -> Command {
     let mut git = Command::new("git");
-    git.current_dir(workspace::root());
+    // The tree may belong to another user than the one who builds.
+    git.args(["-c", "safe.directory=*"])
+        .current_dir(workspace::root());
     git
 }
