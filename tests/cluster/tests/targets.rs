@@ -17,7 +17,7 @@ fn a_plan_that_needs_a_privilege_that_the_login_lacks_is_refused_by_name_before_
     let said = message(&failed, "ReconciliationFailed");
     for words in [
         "missing_privilege",
-        "may not change table public.theirs",
+        "does not own table public.theirs",
         "it needs an edit",
     ] {
         assert!(said.contains(words), "{words}: {said}");
