@@ -28,8 +28,6 @@ pub struct Shared {
     pub node: Node,
     /// A server for the tests' databases.
     pub database: Database,
-    /// What was built.
-    pub images: images::Images,
     /// Folder of `kubectl-ptah`.
     pub plugin: std::path::PathBuf,
     /// The manager's name for the API server.
@@ -44,8 +42,6 @@ pub enum Manager {
     Shipped,
     /// One that can be made to die after any action.
     WithFailpoints,
-    /// The release of the previous commit, chart and all.
-    Previous,
 }
 
 /// The installed product; set up by the first test that asks.
@@ -72,14 +68,7 @@ fn set_up(manager: Manager) -> Result<Shared> {
             .context("there is no manager with failpoints")?;
     }
     let cluster = Cluster::Node(node.clone());
-    if manager == Manager::Previous {
-        stage::uninstall(&cluster)?;
-        let previous = images.previous.as_ref().context("there is no previous release")?;
-        let (manager, runner) = (&previous.manager, &previous.runner_postgresql);
-        stage::install_chart(&cluster, &previous.chart, manager, runner, &[])?;
-    } else {
-        stage::install(&cluster, &images, &[])?;
-    }
+    stage::install(&cluster, &images, &[])?;
     let database = Database::start(&cluster, "test-database", &images.test_postgresql)?;
     let plugin = demo::build_plugin()?;
     let manager = format!("system:serviceaccount:{}:{}", stage::NAMESPACE, stage::RELEASE);
@@ -87,7 +76,6 @@ fn set_up(manager: Manager) -> Result<Shared> {
         cluster,
         node,
         database,
-        images,
         plugin,
         manager,
     })

@@ -5,7 +5,6 @@
 
 mod binaries;
 mod builder;
-mod previous;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -36,21 +35,6 @@ pub struct Images {
     /// A manager that tests can make die after any action, where it was asked for. It is no part of the product.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manager_failpoints: Option<String>,
-    /// The release before this one, where it was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub previous: Option<Previous>,
-}
-
-/// The release of the previous commit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Previous {
-    /// Its manager.
-    pub manager: String,
-    /// Its runner.
-    pub runner_postgresql: String,
-    /// Its chart.
-    pub chart: PathBuf,
 }
 
 impl Images {
@@ -73,7 +57,6 @@ impl Images {
             runner_postgresql: find("runner-postgresql")?,
             test_postgresql: find("test-postgresql")?,
             manager_failpoints: None,
-            previous: None,
         })
     }
 }
@@ -87,8 +70,6 @@ pub struct Options {
     pub majors: Vec<u32>,
     /// Whether to build the manager that tests can make die.
     pub failpoints: bool,
-    /// Whether to build the release of the previous commit.
-    pub previous: bool,
 }
 
 impl Default for Options {
@@ -97,7 +78,6 @@ impl Default for Options {
             profile: Profile::Image,
             majors: vec![postgres::NODE_MAJOR],
             failpoints: false,
-            previous: false,
         }
     }
 }
@@ -145,16 +125,12 @@ pub fn build_and_push(cache: &Cache, node: &Node, options: &Options) -> Result<I
         runner_postgresql: work.runner_postgresql("runner-postgresql", &binaries.runner)?,
         test_postgresql,
         manager_failpoints: None,
-        previous: None,
     };
     if options.failpoints {
         let binary = progress::step("build the manager with failpoints", || {
             binaries::build_failpoints(options.profile)
         })?;
         images.manager_failpoints = Some(work.manager("manager-failpoints", &binary)?);
-    }
-    if options.previous {
-        images.previous = Some(work.previous()?);
     }
     write(&node.paths().images(), &images)?;
     Ok(images)
@@ -182,32 +158,6 @@ impl Work<'_> {
             contexts,
             key,
         )
-    }
-
-    /// Its images are never those of this release, whatever the commit changed: a digest is what is upgraded.
-    fn previous(&mut self) -> Result<Previous> {
-        let tree = previous::tree()?;
-        let binaries = progress::step("build the binaries of the previous commit", || {
-            binaries::build_previous(&tree, self.options.profile)
-        })?;
-        let manager = self.manager("manager-previous", &binaries.manager)?;
-        let runner = self.runner_postgresql("runner-postgresql-previous", &binaries.runner)?;
-        Ok(Previous {
-            manager: self.another_digest(&manager)?,
-            runner_postgresql: self.another_digest(&runner)?,
-            chart: tree.join("charts/ptah-operator"),
-        })
-    }
-
-    fn another_digest(&self, reference: &str) -> Result<String> {
-        let crane = self.node.programs()?.path("crane");
-        run::output(Command::new(crane).args([
-            "mutate",
-            "--insecure",
-            reference,
-            "--label",
-            "release=previous",
-        ]))
     }
 
     fn runner_postgresql(&mut self, name: &str, binary: &Binary) -> Result<String> {
