@@ -19,6 +19,8 @@ use super::failure;
 
 /// One request may take this long.
 const ATTEMPT: Duration = Duration::from_secs(30);
+/// A connection may take this long: an address that nobody has any more does not answer at all.
+const CONNECT: Duration = Duration::from_secs(5);
 /// How long the receiver may be away before a preflight gives up: it protects nobody to wait with an open database.
 const PREFLIGHT_FOR: Duration = Duration::from_secs(60);
 
@@ -48,6 +50,7 @@ impl Delivery {
             .https_only(true)
             .redirect(redirect::Policy::none())
             .no_proxy()
+            .connect_timeout(CONNECT)
             .timeout(ATTEMPT)
             .build()
             .map_err(|error| internal(&error.to_string()))?;
