@@ -160,19 +160,7 @@ impl World {
 
     /// The same with annotations.
     pub fn schema_with(&self, annotations: &Value, spec: &Value) -> Result<()> {
-        let mut whole = json!({
-            "target": {"engine": "PostgreSQL", "coordinationKey": "db", "urlFrom": {"name": "db", "key": "url"}},
-            "desired": {"configMap": {"name": "sql"}},
-            "execution": {"failureRetryInterval": "5s"},
-        });
-        for (key, value) in spec.as_object().into_iter().flatten() {
-            whole[key] = value.clone();
-        }
-        shared().cluster.apply(
-            &json!({"apiVersion": "operator.ptah.run/v1alpha1", "kind": "PtahSchema",
-                "metadata": {"name": "app", "namespace": self.namespace(), "annotations": annotations}, "spec": whole})
-            .to_string(),
-        )
+        self.declare("app", "db", annotations, spec)
     }
 
     /// The schema as the API server holds it.
@@ -189,12 +177,7 @@ impl World {
 
     /// Waits for a schema that satisfies `met`; the error shows the last one.
     pub fn until(&self, what: &str, met: impl Fn(&Value) -> bool) -> Result<Value> {
-        let mut last = Value::Null;
-        let found = shared().cluster.wait(what, PATIENCE, || {
-            last = self.read()?;
-            Ok(met(&last).then(|| last.clone()))
-        });
-        found.with_context(|| format!("{:#}", last["status"]))
+        self.until_of("app", what, met)
     }
 
     /// Waits for a phase that answers the present generation, and until nothing is owed any more: status says the phase

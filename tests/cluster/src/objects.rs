@@ -54,8 +54,13 @@ impl World {
 
     /// A schema of another name; `spec` is merged over the smallest one, as for the first.
     pub fn schema_named(&self, name: &str, spec: &Value) -> Result<()> {
+        self.declare(name, name, &json!({}), spec)
+    }
+
+    /// Applies a schema of this name and realm; `spec` is merged over the smallest one.
+    pub(crate) fn declare(&self, name: &str, realm: &str, annotations: &Value, spec: &Value) -> Result<()> {
         let mut whole = json!({
-            "target": {"engine": "PostgreSQL", "coordinationKey": name, "urlFrom": {"name": "db", "key": "url"}},
+            "target": {"engine": "PostgreSQL", "coordinationKey": realm, "urlFrom": {"name": "db", "key": "url"}},
             "desired": {"configMap": {"name": "sql"}},
             "execution": {"failureRetryInterval": "5s"},
         });
@@ -64,7 +69,7 @@ impl World {
         }
         self.put(
             json!({"apiVersion": "operator.ptah.run/v1alpha1", "kind": "PtahSchema",
-                "metadata": {"name": name}, "spec": whole}),
+                "metadata": {"name": name, "annotations": annotations}, "spec": whole}),
         )
     }
 
