@@ -34,12 +34,15 @@ pub mod reasons {
     pub const APPROVAL_ACCEPTED: &str = "ApprovalAccepted";
     pub const APPROVAL_REVOKED: &str = "ApprovalRevoked";
     pub const APPROVED_PLAN: &str = "ApprovedPlan";
+    pub const ARTIFACT_UNVERIFIED: &str = "ArtifactUnverified";
     pub const AWAITING_APPROVAL: &str = "AwaitingApproval";
+    pub const COMMIT_RESOLVED: &str = "CommitResolved";
     pub const CONFIGURATION_ERROR: &str = "ConfigurationError";
     pub const CONVERGED_AFTER_UNKNOWN_OUTCOME: &str = "ConvergedAfterUnknownOutcome";
     pub const CURRENT_PLAN: &str = "CurrentPlan";
     pub const DESIRED_STATE_CHANGED: &str = "DesiredStateChanged";
     pub const DESTRUCTIVE_CHANGES_DISABLED: &str = "DestructiveChangesDisabled";
+    pub const DIGEST_PINNED: &str = "DigestPinned";
     pub const DISPATCH_COMMITTED: &str = "DispatchCommitted";
     pub const EXECUTION_BINDING_CHANGED: &str = "ExecutionBindingChanged";
     pub const INPUTS_CHANGED: &str = "InputsChanged";
@@ -58,6 +61,8 @@ pub mod reasons {
     pub const PLAN_READY: &str = "PlanReady";
     pub const POD_ADMISSION_REFUSED: &str = "PodAdmissionRefused";
     pub const POLICY_BLOCKED: &str = "PolicyBlocked";
+    pub const POLICY_REFUSED: &str = "PolicyRefused";
+    pub const POLICY_SATISFIED: &str = "PolicySatisfied";
     pub const PRIVILEGE_CHANGES: &str = "PrivilegeChanges";
     pub const PROTECTED_TABLE: &str = "ProtectedTable";
     pub const PUBLISHED: &str = "Published";
@@ -72,6 +77,7 @@ pub mod reasons {
     pub const SCOPED_CONVERGED: &str = "ScopedConverged";
     pub const SNAPSHOT_NAME_TAKEN: &str = "SnapshotNameTaken";
     pub const SNAPSHOT_TAKEN: &str = "SnapshotTaken";
+    pub const SOURCE_POLICY_REFUSED: &str = "SourcePolicyRefused";
     pub const SOURCE_FRESHNESS_UNKNOWN: &str = "SourceFreshnessUnknown";
     pub const SOURCE_NOT_SUPPORTED: &str = "SourceNotSupported";
     pub const SOURCE_UNRESOLVED: &str = "SourceUnresolved";

@@ -15,6 +15,7 @@ mod record;
 mod schema;
 mod shared;
 mod source;
+mod source_status;
 mod status;
 
 pub use plan::*;
@@ -22,6 +23,7 @@ pub use record::*;
 pub use schema::*;
 pub use shared::*;
 pub use source::*;
+pub use source_status::*;
 pub use status::*;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;

@@ -154,3 +154,8 @@ fn label_map(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 fn annotation_map(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     bounded_map(1024)
 }
+
+/// A document whose fields are defined elsewhere.
+pub(crate) fn open_object(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"type": "object", "x-kubernetes-preserve-unknown-fields": true})
+}

@@ -90,6 +90,10 @@ pub struct GitSource {
     /// Certificate authorities of the server, in a ConfigMap of this namespace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca_from: Option<ConfigMapKeySelector>,
+    /// Whose signature the commit must carry. Not checked by this version, which refuses a source that asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "crate::shared::open_object")]
+    pub verification: Option<serde_json::Value>,
 }
 
 /// A Secret of this namespace; its keys have fixed names.

@@ -6,13 +6,13 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use ptah_contract::digest::Digest;
 use ptah_contract::plan_contract::ExecutionBinding;
 use ptah_contract::policy::SchemaPolicy;
-use ptah_contract::source::SourceBinding;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::schema::ApplyPolicy;
 use crate::shared::{ApprovalIdentity, ImmutableObjectReference};
-use crate::source::DatabaseTarget;
+use crate::source::{DatabaseTarget, DesiredSource};
+use crate::source_status::{SourceStatus, SourceTerms};
 
 /// The phase of a schema. It summarises; decisions rest on the records beside it.
 #[derive(
@@ -157,37 +157,6 @@ pub struct EffectiveStatus {
     pub transaction_mode: crate::schema::TransactionModePolicy,
 }
 
-/// What the source held.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SourceStatus {
-    /// The ConfigMap that was read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub config_map: Option<ImmutableObjectReference>,
-    /// Identity of the selected files.
-    #[schemars(with = "String")]
-    pub content_digest: Digest,
-    /// The immutable copy that operations read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub snapshot: Option<String>,
-    /// Number of files.
-    pub files: i32,
-    /// Bytes of all files.
-    pub bytes: i64,
-    /// When this content was first seen.
-    pub resolved_at: Time,
-}
-
-impl SourceStatus {
-    /// The source as a plan binds it.
-    #[must_use]
-    pub fn binding(&self) -> Option<SourceBinding> {
-        self.config_map
-            .as_ref()
-            .map(|map| SourceBinding::ConfigMap { uid: map.uid.clone() })
-    }
-}
-
 /// The database when it was last read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -308,8 +277,10 @@ pub struct PlanApprovalStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProvenStatus {
-    /// UID of the ConfigMap.
-    pub source_uid: String,
+    /// Digest of the source as a plan binds it. A record without one is not stood on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub source_binding: Option<Digest>,
     /// Content.
     #[schemars(with = "String")]
     pub content_digest: Digest,
@@ -387,10 +358,13 @@ pub struct PendingObservation {
     pub plan: CurrentPlanStatus,
     /// The source that it was made from.
     pub source: SourceStatus,
+    /// How that source is reached, where the Pod reaches it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub desired: Option<DesiredSource>,
     /// The database that it ran on: the proof reads this one, whatever `spec` says by then.
     pub target: DatabaseTarget,
     /// The policy that it was made under.
-    #[schemars(schema_with = "open_object")]
+    #[schemars(schema_with = "crate::shared::open_object")]
     pub policy: SchemaPolicy,
     /// Epoch of the Lease.
     pub lease_epoch: String,
@@ -484,8 +458,14 @@ pub struct ActiveOperation {
     pub target: Option<DatabaseTarget>,
     /// The policy that its plan was made under.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "open_object")]
+    #[schemars(schema_with = "crate::shared::open_object")]
     pub policy: Option<SchemaPolicy>,
+    /// How the source that its plan was made from is reached, where the Pod reaches it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub desired: Option<DesiredSource>,
+    /// What the source is held to that a reading resolves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<SourceTerms>,
     /// The realm.
     #[schemars(with = "String")]
     pub coordination_digest: Digest,
@@ -499,9 +479,4 @@ pub struct ActiveOperation {
     /// The recorded epoch no longer holds an unbroken interval of the lock: no result of this claim is read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lease_continuity_lost: bool,
-}
-
-/// A document whose fields the contract defines.
-fn open_object(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({"type": "object", "x-kubernetes-preserve-unknown-fields": true})
 }

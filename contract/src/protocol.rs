@@ -7,6 +7,7 @@
 mod outcome;
 pub mod paths;
 mod request;
+mod source;
 
 pub use outcome::{
     ApplyReport, ObserveReport, Outcome, OutcomeError, PlanReport, PlanResult, StepFailure, TargetReading,
@@ -14,6 +15,9 @@ pub use outcome::{
 pub use request::{
     ApplyInput, LastReading, Operation, OperationIdentity, PodIdentity, Request, RequestError,
     ResultDelivery, Step,
+};
+pub use source::{
+    ArtifactReport, SourceLocator, SourceReport, SourceRequest, SourceRevision, VerificationRequest,
 };
 
 /// The only version that is written and read.

@@ -187,7 +187,10 @@ pub(super) fn decide(pass: Pass<'_>, effective: &Effective, coordination: Digest
         let wait = Duration::try_from(failed.not_before.0.duration_since(pass.now)).unwrap_or_default();
         return pass.finish(Requeue::After(wait));
     }
-    if !matches!(pass.evidence.source, SourceEvidence::Resolved(_)) {
+    if matches!(
+        pass.evidence.source,
+        SourceEvidence::NotRead | SourceEvidence::Refused { .. }
+    ) {
         // What cannot be checked is not run: the cycle says what is wrong with the source.
         return cycle::begin(pass, effective, coordination);
     }

@@ -5,12 +5,14 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use ptah_api::effective::Effective;
-use ptah_api::{ActiveOperation, OperationType, PtahSchema, PtahSchemaStatus, names};
+use ptah_api::{ActiveOperation, DesiredSource, OperationType, PtahSchema, PtahSchemaStatus, names};
 use ptah_contract::canonical;
 use ptah_contract::digest::Digest;
 use ptah_contract::protocol::{Operation, Step as OperationStep};
 use serde_json::json;
 
+use super::evidence::Evidence;
+use super::source;
 use super::step::LeaseClaim;
 
 /// Seconds that a Lease outlives its operation's deadline.
@@ -28,10 +30,21 @@ pub fn operation(kind: OperationType) -> Operation {
     }
 }
 
-/// Steps of a Job by its claim's type. A proof observes and plans in one Pod.
+/// Steps of a Job by its claim's type and source. A reading resolves and verifies what no manager has read; a proof
+/// observes and plans in one Pod.
 #[must_use]
-pub fn steps(kind: OperationType, proof: bool) -> Vec<OperationStep> {
+pub fn steps(kind: OperationType, proof: bool, desired: &DesiredSource) -> Vec<OperationStep> {
     match (kind, proof) {
+        (OperationType::Observe, _) if desired.git.is_some() => {
+            vec![OperationStep::Resolve, OperationStep::Observe]
+        }
+        (OperationType::Observe, _) if desired.oci_ref.is_some() => {
+            vec![
+                OperationStep::Resolve,
+                OperationStep::Verify,
+                OperationStep::Observe,
+            ]
+        }
         (OperationType::Observe, _) => vec![OperationStep::Observe],
         (OperationType::Plan, true) => vec![OperationStep::Observe, OperationStep::Plan],
         (OperationType::Plan, false) => vec![OperationStep::Plan],
@@ -47,15 +60,21 @@ pub fn input_fingerprint(
     effective: &Effective,
     coordination: Digest,
     kind: OperationType,
+    evidence: &Evidence,
 ) -> Digest {
+    let desired = &schema.spec.desired;
+    // What such a claim finds out cannot be what it is made from.
+    let resolves = kind == OperationType::Observe && source::resolved_in_pod(desired);
+    let known = status.source.as_ref().filter(|_| !resolves);
     let plan = status.plan.as_ref().filter(|_| kind == OperationType::Apply);
     let inputs = json!({
         "operation": operation(kind).label(),
         "uid": schema.metadata.uid,
         "generation": schema.generation(),
         "executionBinding": status.execution_binding.as_ref().map(|binding| &binding.epoch),
-        "source": status.source.as_ref().and_then(|source| source.config_map.as_ref().map(|map| &map.uid)),
-        "content": status.source.as_ref().map(|source| source.content_digest),
+        "source": known.and_then(source::binding_digest),
+        "content": known.map(|source| source.content_digest),
+        "resolves": resolves.then(|| source::claimed_from(desired, evidence)),
         "coordination": coordination,
         "target": schema.spec.target,
         "policy": effective.policy,
@@ -86,8 +105,8 @@ pub struct NewClaim<'a> {
     pub effective: &'a Effective,
     /// The realm.
     pub coordination: Digest,
-    /// 32 fresh hex digits.
-    pub nonce: &'a str,
+    /// What the pass was decided on.
+    pub evidence: &'a Evidence,
     /// Now.
     pub now: Timestamp,
 }
@@ -98,9 +117,15 @@ impl NewClaim<'_> {
     #[must_use]
     pub fn make(&self, kind: OperationType, purpose: Purpose) -> ActiveOperation {
         let (proof, refresh) = (purpose == Purpose::Proof, purpose == Purpose::Refresh);
-        let input_fingerprint =
-            input_fingerprint(self.schema, self.status, self.effective, self.coordination, kind);
-        let id = canonical::digest(&json!({"input": input_fingerprint, "nonce": self.nonce}))
+        let input_fingerprint = input_fingerprint(
+            self.schema,
+            self.status,
+            self.effective,
+            self.coordination,
+            kind,
+            self.evidence,
+        );
+        let id = canonical::digest(&json!({"input": input_fingerprint, "nonce": self.evidence.nonce}))
             .map(|digest| digest.to_string())
             .unwrap_or_default();
         let uid = self.schema.metadata.uid.clone().unwrap_or_default();
@@ -119,7 +144,7 @@ impl NewClaim<'_> {
         let holds_lease = kind != OperationType::Observe;
         ActiveOperation {
             kind,
-            steps: steps(kind, proof)
+            steps: steps(kind, proof, &self.schema.spec.desired)
                 .into_iter()
                 .map(|step| step.name().to_owned())
                 .collect(),
@@ -136,6 +161,10 @@ impl NewClaim<'_> {
             execution_not_after: None,
             target: (kind == OperationType::Apply).then(|| self.schema.spec.target.clone()),
             policy: (kind == OperationType::Apply).then(|| self.effective.policy.clone()),
+            desired: (kind == OperationType::Apply && source::resolved_in_pod(&self.schema.spec.desired))
+                .then(|| self.schema.spec.desired.clone()),
+            terms: source::terms(&self.schema.spec.desired, self.evidence)
+                .filter(|_| kind == OperationType::Observe),
             coordination_digest: self.coordination,
             lease_epoch: None,
             lease_duration_seconds: holds_lease.then(|| lease_seconds(self.effective.active_deadline)),

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use ptah_api::conditions::{reasons, types};
 use ptah_api::effective::Effective;
-use ptah_api::{OperationType, Phase, SourceStatus};
+use ptah_api::{OperationType, Phase};
 use ptah_contract::digest::Digest;
 
 use super::claim::Purpose;
 use super::evidence::{ResolvedSource, SourceEvidence};
 use super::pass::Pass;
 use super::step::{Effect, Requeue, Step};
-use super::{approval, report};
+use super::{approval, report, source};
 
 /// A no-change plan older than this is made anew at the next refresh.
 const STEADY_FOR: Duration = Duration::from_secs(24 * 60 * 60);
@@ -20,7 +20,7 @@ const STEADY_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) fn run(mut pass: Pass<'_>, effective: &Effective, coordination: Digest) -> Step {
     let answered = pass.status.observed_generation == Some(pass.schema.generation());
     let phase = pass.status.phase.unwrap_or_default();
-    let edited = source_moved(&pass) || policy_moved(&pass, effective);
+    let edited = source::moved(&pass) || policy_moved(&pass, effective);
     match phase {
         Phase::AwaitingApproval | Phase::ReadyToApply if answered && !edited => {
             return approval::decide(pass, effective, coordination);
@@ -48,8 +48,9 @@ pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Dig
     }
     let refresh = pass.status.phase == Some(Phase::InSync);
     pass.phase(Phase::Resolving);
-    let source = match &pass.evidence.source {
-        SourceEvidence::Resolved(source) => source.clone(),
+    let held = match &pass.evidence.source {
+        SourceEvidence::Resolved(source) => Held::Content(source.clone()),
+        SourceEvidence::InPod(_) => Held::Pod,
         SourceEvidence::Refused { failure, reason } => {
             let (message, reason) = (report::sentence(failure), *reason);
             pass.of_class(failure.class);
@@ -57,14 +58,21 @@ pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Dig
         }
         SourceEvidence::NotRead => return pass.finish(Requeue::Now),
     };
-    let moved = source_moved(&pass);
-    if !source.snapshot_present {
-        pass.before.push(Effect::EnsureSnapshot);
-    }
-    if moved || pass.status.source.is_none() {
-        take_source(&mut pass, &source);
-    } else if !pass.condition_is(types::ARTIFACT_RESOLVED, "True") {
-        report::snapshot_taken(&mut pass, &source);
+    let moved = source::moved(&pass);
+    match &held {
+        Held::Content(source) => {
+            if !source.snapshot_present {
+                pass.before.push(Effect::EnsureSnapshot);
+            }
+            if moved {
+                source::take_config_map(&mut pass, source);
+            } else if !pass.condition_is(types::ARTIFACT_RESOLVED, "True") {
+                report::snapshot_taken(&mut pass, source);
+            }
+        }
+        // A plan that was made from another place, or under another policy, retires before its successor is known.
+        Held::Pod if moved => pass.retire_plan(),
+        Held::Pod => {}
     }
     if policy_moved(&pass, effective) {
         pass.retire_plan();
@@ -76,31 +84,43 @@ pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Dig
         };
         pass.superseded(message);
     }
-    if pass
-        .status
-        .failed_applies
-        .as_ref()
-        .is_some_and(|failed| failed.content_digest != source.content_digest)
-    {
-        pass.status.failed_applies = None;
-    }
-    pass.phase(Phase::Observing);
-    let steady = refresh && !moved && steady(&pass, effective, &source);
-    claim_reading(pass, effective, coordination, steady)
-}
-
-/// Writes the snapshot again where somebody took it away, before an operation is claimed that reads it: the source
-/// still gives the same bytes. Under a claim nothing is put back; its Pod refuses to start without them.
-pub(super) fn keep_snapshot(pass: &mut Pass<'_>, content: Digest) {
-    if let SourceEvidence::Resolved(source) = &pass.evidence.source
-        && source.content_digest == content
-        && !source.snapshot_present
-    {
-        pass.before.push(Effect::EnsureSnapshot);
+    let steady = refresh && !moved && steady(&pass, effective);
+    match held {
+        Held::Content(_) => {
+            pass.phase(Phase::Observing);
+            claim_reading(
+                pass,
+                effective,
+                coordination,
+                steady,
+                "the database is being read",
+            )
+        }
+        Held::Pod => claim_reading(
+            pass,
+            effective,
+            coordination,
+            steady,
+            "the source is being resolved",
+        ),
     }
 }
 
-fn claim_reading(mut pass: Pass<'_>, effective: &Effective, coordination: Digest, refresh: bool) -> Step {
+/// What is known of the source before the database is read.
+enum Held {
+    /// Everything.
+    Content(ResolvedSource),
+    /// The Pod finds it.
+    Pod,
+}
+
+fn claim_reading(
+    mut pass: Pass<'_>,
+    effective: &Effective,
+    coordination: Digest,
+    refresh: bool,
+    what: &str,
+) -> Step {
     let operation = pass.claim(
         effective,
         coordination,
@@ -109,35 +129,9 @@ fn claim_reading(mut pass: Pass<'_>, effective: &Effective, coordination: Digest
     );
     pass.status.active_operation = Some(operation);
     pass.status.last_attempt_time = Some(pass.time());
-    pass.working("the database is being read");
+    pass.working(what);
     pass.after.push(Effect::CreateJob);
     pass.finish(Requeue::After(Duration::from_secs(30)))
-}
-
-/// Records new content: the plan that was made from the old one retires, and its snapshot goes.
-fn take_source(pass: &mut Pass<'_>, source: &ResolvedSource) {
-    pass.retire_plan();
-    pass.status.source = Some(SourceStatus {
-        config_map: Some(source.config_map.clone()),
-        content_digest: source.content_digest,
-        snapshot: Some(source.snapshot.clone()),
-        files: source.files,
-        bytes: source.bytes,
-        resolved_at: pass.time(),
-    });
-    report::snapshot_taken(pass, source);
-    pass.after.push(Effect::CollectSnapshots);
-}
-
-/// Whether the source holds other files than the ones last resolved, or is another ConfigMap of the same name. A
-/// source that cannot be read moves nothing: it is noticed at the next interval, and no plan runs meanwhile.
-pub(super) fn source_moved(pass: &Pass<'_>) -> bool {
-    let SourceEvidence::Resolved(now) = &pass.evidence.source else {
-        return false;
-    };
-    pass.status.source.as_ref().is_none_or(|was| {
-        was.config_map.as_ref() != Some(&now.config_map) || was.content_digest != now.content_digest
-    })
 }
 
 /// Whether the plan that waits was made under another policy.
@@ -148,9 +142,10 @@ fn policy_moved(pass: &Pass<'_>, effective: &Effective) -> bool {
         .is_some_and(|plan| effective.policy.fingerprint().ok() != Some(plan.policy_fingerprint))
 }
 
-/// Whether a refresh may stand on the last no-change plan: nothing that it was made from has moved.
-fn steady(pass: &Pass<'_>, effective: &Effective, source: &ResolvedSource) -> bool {
-    let Some(proven) = &pass.status.proven else {
+/// Whether a refresh may stand on the last no-change plan: nothing that it was made from has moved. Of a source that the
+/// Pod resolves, the Pod says the rest.
+fn steady(pass: &Pass<'_>, effective: &Effective) -> bool {
+    let (Some(proven), Some(source)) = (&pass.status.proven, &pass.status.source) else {
         return false;
     };
     let binding = pass
@@ -158,8 +153,7 @@ fn steady(pass: &Pass<'_>, effective: &Effective, source: &ResolvedSource) -> bo
         .execution_binding
         .as_ref()
         .map(|binding| binding.epoch.as_str());
-    proven.source_uid == source.config_map.uid
-        && proven.content_digest == source.content_digest
+    source::is_what_was_proven(source, proven)
         && proven.generation == pass.schema.generation()
         && Some(proven.execution_binding_id.as_str()) == binding
         && effective.policy.fingerprint().ok() == Some(proven.policy_fingerprint)

@@ -1,7 +1,9 @@
 //! What the driver found out. Absence of a reading is a value of its own, so that nothing is decided on a guess.
 
 use jiff::Timestamp;
-use ptah_api::{ApprovalIdentity, CurrentPlanStatus, ImmutableObjectReference};
+use ptah_api::{
+    ApprovalIdentity, CurrentPlanStatus, ImmutableObjectReference, PolicyBindingStatus, SourceTerms,
+};
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::Failure;
 use ptah_contract::protocol::Outcome;
@@ -48,13 +50,15 @@ pub struct Components {
     pub controller_revision: String,
 }
 
-/// The source, as the manager resolved it in this pass.
+/// The source, as the manager knows it in this pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceEvidence {
     /// Not looked at.
     NotRead,
     /// Its content.
     Resolved(ResolvedSource),
+    /// A Pod finds its content; this is what it is held to.
+    InPod(SourceTerms),
     /// It cannot be used, and why.
     Refused {
         /// Why.
@@ -75,6 +79,8 @@ pub struct ResolvedSource {
     pub files: i32,
     /// Bytes of all files.
     pub bytes: i64,
+    /// The source policy that it satisfies.
+    pub source_policy: Option<PolicyBindingStatus>,
     /// Name that the snapshot has or would have.
     pub snapshot: String,
     /// Whether it is there and gives the digest.

@@ -15,6 +15,7 @@ mod report;
 mod run;
 pub mod schema;
 mod settle;
+mod source;
 pub mod step;
 mod supervise;
 

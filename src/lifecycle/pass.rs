@@ -69,7 +69,7 @@ impl<'a> Pass<'a> {
             status: &self.status,
             effective,
             coordination,
-            nonce: &self.evidence.nonce,
+            evidence: self.evidence,
             now: self.now,
         }
         .make(kind, purpose)

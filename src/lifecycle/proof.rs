@@ -16,11 +16,10 @@ use ptah_contract::failure::FailureClass;
 use ptah_contract::protocol::{Outcome, PlanReport, PlanResult, TargetReading};
 
 use super::claim::Purpose;
-use super::cycle;
 use super::evidence::{LeaseEvidence, PlanEvidence};
 use super::pass::Pass;
 use super::step::{Effect, LeaseClaim, Requeue, Step};
-use super::{run, settle};
+use super::{run, settle, source};
 
 const POLL: Duration = Duration::from_secs(5);
 
@@ -85,7 +84,7 @@ pub(super) fn owed(mut pass: Pass<'_>, effective: &Effective, coordination: Dige
     if pass.evidence.apply_pod_active || waits {
         return pass.finish(Requeue::After(POLL));
     }
-    cycle::keep_snapshot(&mut pass, pending.source.content_digest);
+    source::keep_snapshot(&mut pass, pending.source.content_digest);
     let mut operation = pass.claim(effective, coordination, OperationType::Plan, Purpose::Proof);
     operation.coordination_digest = pending.plan.coordination_digest;
     operation.lease_epoch = Some(pending.lease_epoch);
@@ -165,7 +164,7 @@ pub(super) fn superseded(pass: &Pass<'_>, pending: &PendingObservation) -> bool 
         .map(|binding| binding.epoch.as_str());
     pending.apply_generation != pass.schema.generation()
         || Some(pending.plan.execution_binding_id.as_str()) != epoch
-        || cycle::source_moved(pass)
+        || source::moved(pass)
 }
 
 /// Credits the plan, where the run is known to have succeeded and the proof found nothing left.

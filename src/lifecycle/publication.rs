@@ -1,6 +1,6 @@
 //! From a delivered plan to the object that is published: the manager's own reading of the document.
 
-use ptah_api::{PlanRecord, PtahSchema, PtahSchemaStatus, SourceStatus};
+use ptah_api::{PlanRecord, PolicyBindingStatus, PtahSchema, PtahSchemaStatus, SourceStatus};
 use ptah_contract::digest::Digest;
 use ptah_contract::plan_contract::{self, CONTRACT_VERSION, SchemaPlanBinding, plan_name};
 use ptah_contract::plan_document::{PlanDocument, PlanDocumentError};
@@ -111,8 +111,11 @@ pub fn of(
         actual_state_fingerprint: plan.actual_state_fingerprint,
         desired_state_fingerprint: plan.desired_state_fingerprint,
         policy_fingerprint: policy.fingerprint()?,
-        verification_policy: None,
-        source_policy: None,
+        verification_policy: source.verification_policy(),
+        source_policy: source
+            .source_policy
+            .as_ref()
+            .map(PolicyBindingStatus::to_contract),
         commit_verification: None,
         execution_binding: status
             .execution_binding
@@ -134,11 +137,7 @@ pub fn of(
         recorded: PlanRecord {
             controller_image: components.controller_image.clone(),
             controller_revision: components.controller_revision.clone(),
-            source: source
-                .config_map
-                .as_ref()
-                .map(|map| format!("ConfigMap {}", map.name))
-                .unwrap_or_default(),
+            source: source.describe(),
         },
     }))
 }

@@ -59,6 +59,37 @@ pub(super) fn snapshot_taken(pass: &mut Pass<'_>, source: &ResolvedSource) {
             source.config_map.name, source.files, source.bytes, source.content_digest
         ),
     );
+    pass.clear(types::ARTIFACT_VERIFIED);
+}
+
+/// A Pod found the source's content.
+pub(super) fn resolved(pass: &mut Pass<'_>, source: &SourceStatus) {
+    let what = format!(
+        "{} files, {} bytes, content {}",
+        source.files, source.bytes, source.content_digest
+    );
+    if let Some(git) = &source.git {
+        let by = git.resolved_ref.as_deref().unwrap_or("its id");
+        let message = format!("commit {} of {}, by {by}: {what}", git.commit, git.repository);
+        pass.set(
+            types::ARTIFACT_RESOLVED,
+            "True",
+            reasons::COMMIT_RESOLVED,
+            &message,
+        );
+        pass.clear(types::ARTIFACT_VERIFIED);
+    }
+    if let Some(artifact) = &source.artifact {
+        let message = format!("{}: {what}", artifact.resolved_reference);
+        pass.set(types::ARTIFACT_RESOLVED, "True", reasons::DIGEST_PINNED, &message);
+        let message = format!("policy {} is satisfied", artifact.verification_policy_digest);
+        pass.set(
+            types::ARTIFACT_VERIFIED,
+            "True",
+            reasons::POLICY_SATISFIED,
+            &message,
+        );
+    }
 }
 
 /// The source could not be read.

@@ -155,6 +155,7 @@ fn owe_proof(
             .clone()
             .unwrap_or_else(|| pass.schema.spec.target.clone()),
         policy: operation.policy.clone().unwrap_or_default(),
+        desired: operation.desired.clone(),
         lease_epoch: operation.lease_epoch.clone().unwrap_or_default(),
         lease_duration_seconds: operation.lease_duration_seconds.unwrap_or(5),
         attempts: 0,

@@ -10,7 +10,8 @@ use ptah_contract::digest::Digest;
 use ptah_contract::failure::FailureClass;
 use ptah_contract::policy::SchemaPolicy;
 use ptah_contract::protocol::{
-    ObserveReport, Outcome, PlanReport, PlanResult, Step as OperationStep, StepFailure, TargetReading,
+    ObserveReport, Outcome, PlanReport, PlanResult, SourceReport, Step as OperationStep, StepFailure,
+    TargetReading,
 };
 
 use super::claim::Purpose;
@@ -18,7 +19,7 @@ use super::evidence::PlanEvidence;
 use super::pass::Pass;
 use super::publication::{self, Publication};
 use super::step::{Effect, Requeue, Step};
-use super::{approval, cycle, proof, report, run};
+use super::{approval, cycle, proof, report, run, source};
 
 /// A complete, checked outcome of the live claim.
 pub(super) fn delivered(
@@ -36,6 +37,16 @@ pub(super) fn delivered(
             let (Some(reading), Some(target)) = (&outcome.observe, &outcome.target) else {
                 return pass.finish(Requeue::OnChange);
             };
+            if let Err(message) = take_source(&mut pass, outcome.source.as_ref()) {
+                pass.end_job();
+                return report::step_failed(
+                    pass,
+                    effective,
+                    OperationStep::Resolve,
+                    reasons::OPERATION_FAILED,
+                    message,
+                );
+            }
             observed(pass, effective, coordination, operation, reading, target)
         }
         OperationType::Plan => {
@@ -70,6 +81,40 @@ pub(super) fn delivered(
     }
 }
 
+/// Takes what the reading's own Pod found at the source, in the diagram's order: digest pinned, policy satisfied, or a
+/// commit resolved.
+fn take_source(pass: &mut Pass<'_>, found: Option<&SourceReport>) -> Result<(), &'static str> {
+    let terms = pass
+        .status
+        .active_operation
+        .as_ref()
+        .and_then(|operation| operation.terms.clone());
+    let (held, found) = match (terms, found) {
+        (Some(terms), Some(found)) => (terms, found),
+        (None, None) => return Ok(()),
+        (None, Some(_)) => return Err("its Pod reports a source that it was not asked for"),
+        (Some(_), None) => return Err("its Pod says nothing of the source that it was asked for"),
+    };
+    let policy = held.verification_policy.as_ref().map(|policy| policy.digest);
+    if found.artifact.is_some() != pass.schema.spec.desired.oci_ref.is_some() || found.satisfies != policy {
+        return Err("its Pod reports another kind of source, or another policy, than it was asked for");
+    }
+    pass.phase(Phase::Resolving);
+    if found.artifact.is_some() {
+        pass.phase(Phase::Verifying);
+    }
+    let before = pass.status.source.clone();
+    source::take_report(pass, &held, found);
+    let same = before
+        .zip(pass.status.source.as_ref())
+        .is_some_and(|(was, now)| was.binds_as(now));
+    if !same && pass.status.proven.is_some() {
+        pass.superseded("another state is declared than the one that was proven");
+    }
+    pass.phase(Phase::Observing);
+    Ok(())
+}
+
 /// A step failed with a reason.
 fn step_failed(
     mut pass: Pass<'_>,
@@ -87,6 +132,22 @@ fn step_failed(
     pass.end_job();
     if operation.proof {
         return run::proof_failed(pass, effective, failed.failure.class, &message);
+    }
+    match failed.step {
+        OperationStep::Resolve => {
+            return report::resolve_failed(pass, effective, reasons::RESOLVE_FAILED, &message);
+        }
+        OperationStep::Verify if failed.failure.code == "policy_refused" => {
+            pass.drop_claim();
+            pass.phase(Phase::Resolving);
+            pass.phase(Phase::Verifying);
+            source::refused(&mut pass, &message);
+            pass.phase(Phase::Blocked);
+            pass.blocked(reasons::POLICY_REFUSED, &message);
+            pass.emit(true, reasons::POLICY_REFUSED, message);
+            return pass.finish_at(effective.interval.duration());
+        }
+        OperationStep::Verify | OperationStep::Observe | OperationStep::Plan | OperationStep::Apply => {}
     }
     if operation.kind == OperationType::Apply {
         // The runner reports a failure without a run only when it sent no statement.
@@ -137,9 +198,18 @@ fn observed(
         reasons::OBSERVED,
         &format!("server version {}", target.server_version),
     );
+    if reading.files_missing {
+        // The Pod stood on what was known of the source, and the database is not what was known: read it with the files.
+        pass.status.active_operation = None;
+        return observe_again(pass, effective, coordination);
+    }
+    let source = pass.status.source.clone();
     let stands = pass.status.proven.as_ref().is_some_and(|proven| {
         reading.steady
             && operation.refresh
+            && source
+                .as_ref()
+                .is_some_and(|source| source::is_what_was_proven(source, proven))
             && proven.observed_fingerprint == reading.fingerprint
             && proven.target_identity_digest == target.identity_digest
     });
@@ -159,7 +229,7 @@ fn observed(
 /// Claims planning. Its Lease is taken before anything is created.
 fn claim_plan(mut pass: Pass<'_>, effective: &Effective, coordination: Digest) -> Step {
     if let Some(content) = pass.status.source.as_ref().map(|source| source.content_digest) {
-        cycle::keep_snapshot(&mut pass, content);
+        source::keep_snapshot(&mut pass, content);
     }
     let operation = pass.claim(effective, coordination, OperationType::Plan, Purpose::Cycle);
     pass.status.active_operation = Some(operation);
@@ -390,11 +460,7 @@ pub(super) fn converged(
             .as_ref()
             .zip(policy.fingerprint().ok())
             .map(|(source, fingerprint)| ProvenStatus {
-                source_uid: source
-                    .config_map
-                    .as_ref()
-                    .map(|map| map.uid.clone())
-                    .unwrap_or_default(),
+                source_binding: source::binding_digest(source),
                 content_digest: source.content_digest,
                 observed_fingerprint: plan.actual_state_fingerprint,
                 target_identity_digest: target.identity_digest,

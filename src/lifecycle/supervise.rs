@@ -13,7 +13,7 @@ use ptah_contract::protocol::Step as OperationStep;
 use super::evidence::{JobEvidence, LeaseEvidence, ResultEvidence, SourceEvidence};
 use super::pass::Pass;
 use super::step::{ApprovalMark, Effect, Requeue, Step};
-use super::{claim, cycle, report, run, schema, settle};
+use super::{claim, report, run, schema, settle, source};
 
 /// How long to wait for a Lease that somebody else holds, before looking again.
 const CONTENTION: Duration = Duration::from_secs(5);
@@ -52,12 +52,24 @@ fn withdrawn<'a>(
         // A proof keeps the inputs of its Apply, whatever the spec says by now.
         return None;
     }
-    let current =
-        claim::input_fingerprint(pass.schema, &pass.status, effective, coordination, operation.kind);
+    let current = claim::input_fingerprint(
+        pass.schema,
+        &pass.status,
+        effective,
+        coordination,
+        operation.kind,
+        pass.evidence,
+    );
     // A run must know its source to the last moment; a reading may end without it.
-    let unknown = operation.kind == OperationType::Apply
-        && !matches!(pass.evidence.source, SourceEvidence::Resolved(_));
-    let moved = current != operation.input_fingerprint || cycle::source_moved(pass) || unknown;
+    let known = matches!(
+        pass.evidence.source,
+        SourceEvidence::Resolved(_) | SourceEvidence::InPod(_)
+    );
+    let unknown = operation.kind == OperationType::Apply && !known;
+    // A reading that resolves its source is what finds out whether that has moved.
+    let resolves =
+        operation.kind == OperationType::Observe && source::resolved_in_pod(&pass.schema.spec.desired);
+    let moved = current != operation.input_fingerprint || (!resolves && source::moved(pass)) || unknown;
     let suspended = pass.schema.is_suspended();
     let revoked = operation.kind == OperationType::Apply && !super::approval::still_approved(pass);
     if !(moved || suspended || revoked) {

@@ -1,11 +1,12 @@
 //! The Job of a claim, built from the resource alone: the same claim gives the same Job.
 //!
-//! Promises: no container holds a Kubernetes credential for the API server; the snapshot's files reach the container
-//! with the database URL only after another container checked them; desired SQL runs in a third container, under
+//! Promises: no container holds a Kubernetes credential for the API server; the source's files reach the container
+//! with the database URL only after another container checked them, and that one alone holds the source's credential; desired SQL runs in a third container, under
 //! another uid, that holds neither; every container meets the restricted Pod Security Standard.
 
 mod container;
 mod request;
+mod source;
 mod volume;
 
 use std::collections::BTreeMap;
@@ -125,15 +126,31 @@ fn pod_parts(
     if operation.kind == OperationType::Apply {
         volumes.push(volume::plan(status)?);
     } else {
-        volumes.push(volume::snapshot(request::snapshot(schema, status, operation)?));
-        volumes.push(volume::work("content", "64Mi"));
+        if request::reaches_source(status, operation)? {
+            let desired = request::desired(schema, status, operation);
+            let (given, mounts) = source::volumes(desired, operation.terms.is_some())
+                .into_iter()
+                .unzip();
+            volumes.extend::<Vec<Volume>>(given);
+            volumes.push(volume::work("content", "1Gi"));
+            volumes.push(volume::work("source-work", "2Gi"));
+            init.push(container::source(&settings.runner_image, mounts));
+        } else {
+            volumes.push(volume::snapshot(request::snapshot(schema, status, operation)?));
+            volumes.push(volume::work("content", "64Mi"));
+            init.push(container::snapshot(&settings.runner_image));
+        }
         volumes.push(volume::work("scratch", "16Mi"));
         volumes.push(volume::work("scratch-data", "4Gi"));
-        init.push(container::snapshot(&settings.runner_image));
         init.push(container::scratch(&settings.runner_image));
     }
     Ok((
-        vec![container::main(&settings.runner_image, operation.kind, resources)],
+        vec![container::main(
+            &settings.runner_image,
+            operation.kind,
+            volumes.iter().any(|volume| volume.name == "source"),
+            resources,
+        )],
         init,
         volumes,
     ))

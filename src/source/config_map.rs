@@ -96,6 +96,7 @@ pub async fn resolve(client: &Client, schema: &PtahSchema) -> Result<Resolution,
         content_digest: digest,
         files: i32::try_from(content.manifest.files().len()).unwrap_or(i32::MAX),
         bytes: i64::try_from(content.manifest.total_bytes()).unwrap_or(i64::MAX),
+        source_policy: None,
         snapshot: name,
         snapshot_present: state == State::Present,
     });

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_PLAN_BYTES, Operation, PROTOCOL_VERSION, Step};
+use super::{MAX_PLAN_BYTES, Operation, PROTOCOL_VERSION, SourceReport, Step};
 use crate::digest::Digest;
 use crate::drift::DriftReport;
 use crate::failure::Failure;
@@ -32,7 +32,10 @@ pub struct ObserveReport {
     pub scope: Vec<String>,
     /// Nothing that the request's last reading stands on has moved; no scratch server was used.
     pub steady: bool,
-    /// Absent exactly when the reading was steady: the drift report of the last reading stands.
+    /// The database is not what it was, and the files were not fetched: it must be read again with them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub files_missing: bool,
+    /// Absent when the reading was steady, since the drift report of the last reading stands, or lacked the files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<DriftReport>,
 }
@@ -116,6 +119,9 @@ pub struct Outcome {
     pub operation: Operation,
     /// The request's operation id.
     pub operation_id: String,
+    /// Results of the steps `Resolve` and `Verify`, of a source that the Pod reached; of a pinned one as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceReport>,
     /// The database, once reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<TargetReading>,
@@ -189,13 +195,32 @@ impl Outcome {
         if (self.observe.is_some() || self.plan.is_some()) && self.target.is_none() {
             return Err("reports a database without naming it");
         }
-        if let Some(observe) = &self.observe
-            && observe.steady == observe.drift.is_some()
-        {
-            return Err("has a drift report exactly where it must not");
+        if let Some(observe) = &self.observe {
+            check_reading(observe, self.source.as_ref())?;
+        }
+        let source_failed = self
+            .failure
+            .as_ref()
+            .is_some_and(|failed| matches!(failed.step, Step::Resolve | Step::Verify));
+        if source_failed && (self.target.is_some() || self.source.is_some()) {
+            return Err("reports more than the source that could not be had");
+        }
+        if self.operation == Operation::Apply && (self.source.is_some() || source_failed) {
+            return Err("of a run reports a source");
         }
         self.plan.as_ref().map_or(Ok(()), check_plan)
     }
+}
+
+fn check_reading(reading: &ObserveReport, source: Option<&SourceReport>) -> Result<(), &'static str> {
+    let without = usize::from(reading.steady) + usize::from(reading.files_missing);
+    if without > 1 || (without == 1) == reading.drift.is_some() {
+        return Err("has a drift report exactly where it must not");
+    }
+    if reading.files_missing && !source.is_some_and(|source| source.unchanged) {
+        return Err("lacks files of a source that was fetched");
+    }
+    Ok(())
 }
 
 fn check_plan(plan: &PlanReport) -> Result<(), &'static str> {

@@ -8,6 +8,16 @@ pub const POD_DIR: &str = "/ptah/pod";
 pub const DATABASE_DIR: &str = "/ptah/database";
 /// The snapshot ConfigMap as it is stored: numbered files and the manifest. Only the init container has it.
 pub const SNAPSHOT_DIR: &str = "/ptah/snapshot";
+/// The keys of the Secret that the source names, one file each. Only the init container has it.
+pub const SOURCE_AUTH_DIR: &str = "/ptah/source-auth";
+/// Certificate authorities of the source's server. Only the init container has it.
+pub const SOURCE_CA_FILE: &str = "/ptah/source-ca/ca.crt";
+/// The verification policy. Only the init container has it.
+pub const VERIFICATION_POLICY_FILE: &str = "/ptah/verification-policy/policy.yaml";
+/// What the init container found, read-only in the main container.
+pub const SOURCE_DIR: &str = "/ptah/source";
+/// The report in [`SOURCE_DIR`].
+pub const SOURCE_REPORT_FILE: &str = "/ptah/source/report.json";
 /// The checked files, written by the init container and read-only in the main container.
 pub const CONTENT_DIR: &str = "/ptah/content";
 /// The plan document's chunks, `000.plan` and so on.

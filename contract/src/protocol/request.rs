@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::PROTOCOL_VERSION;
+use super::{PROTOCOL_VERSION, SourceRequest};
 use crate::digest::Digest;
 use crate::policy::SchemaPolicy;
 
@@ -149,9 +149,12 @@ pub struct Request {
     /// The database that must be reached, where one was already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_identity_digest: Option<Digest>,
-    /// The content that the init container is held to; absent for an Apply.
+    /// The content that the init container is held to; absent for an Apply, and where the Pod finds it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_digest: Option<Digest>,
+    /// The source that the init container reaches; absent where it has a snapshot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceRequest>,
     /// The effective policy.
     pub policy: SchemaPolicy,
     /// Time for the whole operation, in seconds, from the runner's start, on its monotonic clock.
@@ -209,9 +212,7 @@ impl Request {
         let refuse = |reason| Err(RequestError::Inconsistent { operation, reason });
         match self.identity.operation {
             Operation::Observe | Operation::Plan => {
-                if self.content_digest.is_none() {
-                    return refuse("names no content digest");
-                }
+                self.check_source().or_else(refuse)?;
                 if self.apply.is_some() {
                     return refuse("carries a plan to run");
                 }
@@ -220,6 +221,9 @@ impl Request {
                 }
             }
             Operation::Apply => {
+                if self.source.is_some() {
+                    return refuse("names a source");
+                }
                 if self.apply.is_none() {
                     return refuse("names no plan");
                 }
@@ -229,5 +233,20 @@ impl Request {
             }
         }
         Ok(())
+    }
+
+    /// The content is known beforehand, but in the one step that finds it out.
+    fn check_source(&self) -> Result<(), &'static str> {
+        let Some(source) = &self.source else {
+            return self.content_digest.map(|_| ()).ok_or("names no content digest");
+        };
+        let resolves = self.steps.contains(&Step::Resolve);
+        match (&source.pinned, self.content_digest) {
+            (None, None) if resolves => Ok(()),
+            (Some(pinned), Some(content)) if !resolves => (pinned.content_digest == content)
+                .then_some(())
+                .ok_or("names a revision of another content"),
+            _ => Err("resolves a source that it pins, or pins none and does not resolve it"),
+        }
     }
 }

@@ -52,6 +52,31 @@ pub(super) fn snapshot(image: &str) -> Container {
     }
 }
 
+/// Reaches the source and writes its checked files. It holds the source's credential and a way to deliver why it was
+/// refused, and nothing of the database.
+pub(super) fn source(image: &str, given: Vec<VolumeMount>) -> Container {
+    let mut mounts = vec![
+        mount("request", "/ptah/request", true),
+        mount("pod", paths::POD_DIR, true),
+        mount("result-token", "/ptah/result-token", true),
+        mount("source-work", paths::WORK_DIR, false),
+        mount("content", paths::CONTENT_DIR, false),
+    ];
+    mounts.extend(given);
+    Container {
+        args: Some(vec![
+            "operation".into(),
+            "--request".into(),
+            paths::REQUEST_FILE.into(),
+            "--step".into(),
+            "source".into(),
+        ]),
+        volume_mounts: Some(mounts),
+        resources: Some(resources("32Mi", "256Mi")),
+        ..base("source", image, UID)
+    }
+}
+
 /// The scratch server: a native sidecar that is idle until it is told which major version to start.
 pub(super) fn scratch(image: &str) -> Container {
     Container {
@@ -73,7 +98,12 @@ pub(super) fn scratch(image: &str) -> Container {
 }
 
 /// The container that reaches the database.
-pub(super) fn main(image: &str, kind: OperationType, limits: Option<ResourceRequirements>) -> Container {
+pub(super) fn main(
+    image: &str,
+    kind: OperationType,
+    reports_source: bool,
+    limits: Option<ResourceRequirements>,
+) -> Container {
     let mut mounts = vec![
         mount("request", "/ptah/request", true),
         mount("pod", paths::POD_DIR, true),
@@ -86,6 +116,9 @@ pub(super) fn main(image: &str, kind: OperationType, limits: Option<ResourceRequ
     } else {
         mounts.push(mount("content", paths::CONTENT_DIR, true));
         mounts.push(mount("scratch", paths::SCRATCH_DIR, false));
+    }
+    if reports_source {
+        mounts.push(mount("source", paths::SOURCE_DIR, true));
     }
     Container {
         args: Some(vec![
@@ -141,7 +174,7 @@ fn resources(request: &str, limit: &str) -> ResourceRequirements {
     }
 }
 
-fn mount(name: &str, path: &str, read_only: bool) -> VolumeMount {
+pub(super) fn mount(name: &str, path: &str, read_only: bool) -> VolumeMount {
     VolumeMount {
         name: name.to_owned(),
         mount_path: path.to_owned(),

@@ -3,14 +3,15 @@
 
 use ptah_api::effective::{Effective, InvalidField};
 use ptah_api::{
-    ActiveOperation, DatabaseTarget, OperationType, PtahSchema, PtahSchemaStatus, SourceStatus, names,
+    ActiveOperation, DatabaseTarget, DesiredSource, OperationType, PtahSchema, PtahSchemaStatus,
+    SourceStatus, names,
 };
 use ptah_contract::protocol::{
     ApplyInput, LastReading, OperationIdentity, PROTOCOL_VERSION, Request, ResultDelivery,
 };
 use ptah_contract::realm::Engine;
 
-use super::Settings;
+use super::{Settings, source};
 use crate::lifecycle::claim;
 
 /// A claim that its status cannot explain.
@@ -40,11 +41,12 @@ pub(super) fn of(
     let mut request = Request {
         version: PROTOCOL_VERSION,
         identity: identity(schema, operation),
-        steps: claim::steps(operation.kind, operation.proof),
+        steps: claim::steps(operation.kind, operation.proof, &schema.spec.desired),
         engine: engine.name().to_owned(),
         coordination_digest: operation.coordination_digest,
         target_identity_digest: proof.map(|pending| pending.plan.target_identity_digest),
         content_digest: None,
+        source: None,
         policy: proof.map_or_else(|| effective.policy.clone(), |pending| pending.policy.clone()),
         deadline_seconds: effective.active_deadline.as_secs(),
         last: None,
@@ -64,8 +66,13 @@ pub(super) fn of(
                 plan_fingerprint: plan.fingerprint,
             });
         }
+        OperationType::Observe if operation.terms.is_some() => {
+            request.source = Some(source::resolving(schema, status, operation)?);
+        }
         OperationType::Observe | OperationType::Plan => {
-            request.content_digest = Some(source(status, operation)?.content_digest);
+            let known = source(status, operation)?;
+            request.content_digest = Some(known.content_digest);
+            request.source = source::pinned(desired(schema, status, operation), known)?;
         }
     }
     if operation.refresh {
@@ -114,6 +121,23 @@ pub(super) fn snapshot(
         uid,
         &source(status, operation)?.content_digest,
     ))
+}
+
+/// Whether the operation's Pod reaches the source itself.
+pub(super) fn reaches_source(status: &PtahSchemaStatus, operation: &ActiveOperation) -> Result<bool, Error> {
+    Ok(operation.terms.is_some() || source(status, operation)?.config_map.is_none())
+}
+
+/// How the source of the operation's files is reached.
+pub(super) fn desired<'a>(
+    schema: &'a PtahSchema,
+    status: &'a PtahSchemaStatus,
+    operation: &ActiveOperation,
+) -> &'a DesiredSource {
+    let proof = status.pending_observation.as_ref().filter(|_| operation.proof);
+    proof
+        .and_then(|pending| pending.desired.as_ref())
+        .unwrap_or(&schema.spec.desired)
 }
 
 /// The database that the operation reaches.

@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::{
     ServiceAccountTokenProjection, Volume, VolumeProjection,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use ptah_api::{DatabaseTarget, PtahSchemaStatus, names};
+use ptah_api::{ConfigMapKeySelector, DatabaseTarget, PtahSchemaStatus, names};
 use ptah_contract::plan_chunks::CHUNK_KEY;
 use ptah_contract::protocol::{RESULT_AUDIENCE, paths};
 
@@ -119,6 +119,37 @@ pub(super) fn plan(status: &PtahSchemaStatus) -> Result<Volume, Error> {
         })
         .collect();
     Ok(projected("plan", sources))
+}
+
+/// Keys of a Secret of which its owner may have set any, each with the file that it becomes. A Secret that is not there
+/// is a folder that is empty: the runner names the key that it misses.
+pub(super) fn optional_keys(name: &str, secret: &str, keys: &[(String, String)]) -> Volume {
+    let sources = keys
+        .iter()
+        .map(|(key, path)| VolumeProjection {
+            secret: Some(SecretProjection {
+                name: secret.to_owned(),
+                items: Some(vec![file(key, path)]),
+                optional: Some(true),
+            }),
+            ..VolumeProjection::default()
+        })
+        .collect();
+    projected(name, sources)
+}
+
+/// One key of a ConfigMap as a file. One that is not there is no file: the runner says so.
+pub(super) fn config_map_key(name: &str, selector: &ConfigMapKeySelector, path: &str) -> Volume {
+    let source = ConfigMapProjection {
+        name: selector.name.clone(),
+        items: Some(vec![file(&selector.key, path)]),
+        optional: Some(true),
+    };
+    let projection = VolumeProjection {
+        config_map: Some(source),
+        ..VolumeProjection::default()
+    };
+    projected(name, vec![projection])
 }
 
 /// Room on the node's disk.

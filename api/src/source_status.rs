@@ -1,0 +1,188 @@
+//! `status.source`: what the source held when it was last read, whatever kind it is.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use ptah_contract::digest::Digest;
+use ptah_contract::plan_contract::PolicyBinding;
+use ptah_contract::source::{SourceBinding, git_locator_digest};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::shared::ImmutableObjectReference;
+
+/// What the source held. Exactly one of `configMap`, `git` and `digest` (of an OCI artifact) is there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SourceStatus {
+    /// The ConfigMap that was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config_map: Option<ImmutableObjectReference>,
+    /// The commit that was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitRevisionStatus>,
+    /// The OCI artifact that was read.
+    #[serde(flatten)]
+    pub artifact: Option<ArtifactStatus>,
+    /// The source policy that it was held to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_policy: Option<PolicyBindingStatus>,
+    /// Identity of the selected files.
+    #[schemars(with = "String")]
+    pub content_digest: Digest,
+    /// The immutable copy that operations read, of a ConfigMap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
+    /// Number of files.
+    pub files: i32,
+    /// Bytes of all files.
+    pub bytes: i64,
+    /// When this content was first seen.
+    pub resolved_at: Time,
+}
+
+/// A commit, and what it answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GitRevisionStatus {
+    /// The repository as the spec names it.
+    pub repository: String,
+    /// The ref as the spec names it.
+    #[serde(rename = "ref")]
+    pub reference: String,
+    /// The path as the spec names it.
+    pub path: String,
+    /// The commit.
+    pub commit: String,
+    /// The full ref that led to it; absent when a commit was asked for by its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved_ref: Option<String>,
+    /// The annotated tag that led to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag_object: Option<String>,
+}
+
+/// An artifact, and the policy that it satisfies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ArtifactStatus {
+    /// The reference as the spec names it.
+    pub requested_reference: String,
+    /// The reference with its digest.
+    pub resolved_reference: String,
+    /// Digest of the manifest.
+    #[schemars(with = "String")]
+    pub digest: Digest,
+    /// Media type of the manifest.
+    pub media_type: String,
+    /// Type of the artifact.
+    pub artifact_type: String,
+    /// Bytes of the manifest.
+    pub size: i64,
+    /// It satisfies the policy below.
+    pub verified: bool,
+    /// UID of the policy's ConfigMap.
+    #[serde(rename = "verificationPolicyUID")]
+    pub verification_policy_uid: String,
+    /// SHA-256 of the policy's bytes.
+    #[schemars(with = "String")]
+    pub verification_policy_digest: Digest,
+    /// When that was found out.
+    pub verified_at: Time,
+}
+
+/// A policy by the object that held it and its bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyBindingStatus {
+    /// Name of the ConfigMap.
+    pub name: String,
+    /// Its UID.
+    pub uid: String,
+    /// SHA-256 of the policy's bytes.
+    #[schemars(with = "String")]
+    pub digest: Digest,
+}
+
+/// What a source is held to by the Pod that resolves it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SourceTerms {
+    /// The source policy, which admits the source's host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_policy: Option<PolicyBindingStatus>,
+    /// Most bytes that it allows for all files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_bytes: Option<i64>,
+    /// Most files that it allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_files: Option<i64>,
+    /// The verification policy that an artifact is held to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification_policy: Option<PolicyBindingStatus>,
+}
+
+impl PolicyBindingStatus {
+    /// As a plan binds it.
+    #[must_use]
+    pub fn to_contract(&self) -> PolicyBinding {
+        PolicyBinding {
+            uid: self.uid.clone(),
+            digest: self.digest,
+        }
+    }
+}
+
+impl SourceStatus {
+    /// The source as a plan binds it; `None` of a status that names none.
+    #[must_use]
+    pub fn binding(&self) -> Option<SourceBinding> {
+        if let Some(map) = &self.config_map {
+            return Some(SourceBinding::ConfigMap { uid: map.uid.clone() });
+        }
+        if let Some(git) = &self.git {
+            return Some(SourceBinding::Git {
+                locator_digest: git_locator_digest(&git.repository, &git.path),
+            });
+        }
+        self.artifact.as_ref().map(|artifact| SourceBinding::Oci {
+            artifact_digest: artifact.digest,
+        })
+    }
+
+    /// The verification policy as a plan binds it.
+    #[must_use]
+    pub fn verification_policy(&self) -> Option<PolicyBinding> {
+        self.artifact.as_ref().map(|artifact| PolicyBinding {
+            uid: artifact.verification_policy_uid.clone(),
+            digest: artifact.verification_policy_digest,
+        })
+    }
+
+    /// Whether a plan that was made from the one may be kept for the other: a plan binds where the files come from,
+    /// which files, and the policies, and neither commit nor time.
+    #[must_use]
+    pub fn binds_as(&self, other: &Self) -> bool {
+        let policy = |source: &Self| {
+            source
+                .source_policy
+                .as_ref()
+                .map(PolicyBindingStatus::to_contract)
+        };
+        self.content_digest == other.content_digest
+            && self.binding() == other.binding()
+            && self.verification_policy() == other.verification_policy()
+            && policy(self) == policy(other)
+    }
+
+    /// The source in a few words, for people.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        match (&self.config_map, &self.git, &self.artifact) {
+            (Some(map), _, _) => format!("ConfigMap {}", map.name),
+            (_, Some(git), _) => format!("{} {} at {}", git.repository, git.path, git.commit),
+            (_, _, Some(artifact)) => artifact.resolved_reference.clone(),
+            (None, None, None) => String::new(),
+        }
+    }
+}

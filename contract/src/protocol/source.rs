@@ -1,0 +1,119 @@
+//! A source that the Pod itself reaches: what its init container is asked to find, and what it found.
+//!
+//! Neither holds a credential: those are files in the one container that reaches the source.
+
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+
+/// Where the content is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    tag = "kind",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase",
+    deny_unknown_fields
+)]
+pub enum SourceLocator {
+    /// A path of a Git repository at a ref.
+    Git {
+        /// As the spec writes it.
+        repository: String,
+        /// Branch, tag, full ref name, `HEAD`, or a commit id.
+        #[serde(rename = "ref")]
+        reference: String,
+        /// A folder or one file.
+        path: String,
+    },
+    /// An OCI artifact.
+    Oci {
+        /// As the spec writes it, by tag or digest.
+        reference: String,
+        /// Clear text.
+        plain_http: bool,
+    },
+}
+
+/// A revision that was resolved before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SourceRevision {
+    /// A commit's id, or the digest of an artifact's manifest.
+    pub revision: String,
+    /// The full ref that led to the commit, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "ref")]
+    pub reference: Option<String>,
+    /// What it contained.
+    pub content_digest: Digest,
+}
+
+/// The policy that an artifact is held to. Its bytes stand in a file of the init container.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct VerificationRequest {
+    /// SHA-256 of the policy's bytes.
+    pub policy_digest: Digest,
+}
+
+/// What the init container does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SourceRequest {
+    /// Where.
+    pub locator: SourceLocator,
+    /// Exactly this revision, with exactly this content: a later fetch. Absent: whatever stands there now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<SourceRevision>,
+    /// What stood there last. Where it still does, nothing is fetched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<SourceRevision>,
+    /// Most bytes that a source policy allows for all files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_bytes: Option<u64>,
+    /// Most files that a source policy allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_files: Option<u64>,
+    /// The policy to hold an artifact to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<VerificationRequest>,
+}
+
+/// What an artifact says of itself, by its manifest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ArtifactReport {
+    /// The reference with its digest.
+    pub resolved_reference: String,
+    /// Media type of the manifest.
+    pub media_type: String,
+    /// Its artifact type.
+    pub artifact_type: String,
+    /// Length of the manifest in bytes.
+    pub size: u64,
+    /// The index that led to it, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index_digest: Option<Digest>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SourceReport {
+    /// The revision, and its content.
+    pub found: SourceRevision,
+    /// The annotated tag that led to the commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag_object: Option<String>,
+    /// The artifact, of an OCI source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact: Option<ArtifactReport>,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Number of files.
+    pub files: u64,
+    /// It is what was known, and nothing was fetched.
+    pub unchanged: bool,
+    /// Digest of the verification policy that it satisfies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub satisfies: Option<Digest>,
+}

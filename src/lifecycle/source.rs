@@ -1,0 +1,230 @@
+//! Sources: whether what is declared is still what was read, and what a resolution makes of the status.
+//!
+//! A ConfigMap is resolved by the manager, and its content is evidence. A Git repository and an OCI artifact are
+//! resolved by the Pod that reads the database; before it has, all that is known is what it is held to.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use ptah_api::conditions::{reasons, types};
+use ptah_api::{
+    ArtifactStatus, DesiredSource, GitRevisionStatus, PolicyBindingStatus, ProvenStatus, SourceStatus,
+    SourceTerms,
+};
+use ptah_contract::canonical;
+use ptah_contract::digest::Digest;
+use ptah_contract::protocol::SourceReport;
+use serde_json::{Value, json};
+
+use super::evidence::{Evidence, ResolvedSource, SourceEvidence};
+use super::pass::Pass;
+use super::report;
+use super::step::Effect;
+
+/// Whether the Pod that reads the database finds the content first.
+pub(super) fn resolved_in_pod(desired: &DesiredSource) -> bool {
+    desired.git.is_some() || desired.oci_ref.is_some()
+}
+
+/// Whether the source holds other files than the ones last resolved, is another object or place, or is held to
+/// another policy. A source that cannot be read moves nothing: it is noticed at the next interval, and no plan runs
+/// meanwhile.
+pub(super) fn moved(pass: &Pass<'_>) -> bool {
+    let was = pass.status.source.as_ref();
+    match &pass.evidence.source {
+        SourceEvidence::Resolved(now) => was.is_none_or(|was| {
+            was.config_map.as_ref() != Some(&now.config_map)
+                || was.content_digest != now.content_digest
+                || was.source_policy != now.source_policy
+        }),
+        SourceEvidence::InPod(now) => {
+            was.is_none_or(|was| !answers(was, &pass.schema.spec.desired) || !held_to(was, now))
+        }
+        SourceEvidence::NotRead | SourceEvidence::Refused { .. } => false,
+    }
+}
+
+/// Whether a status answers what is declared: the same place, asked for in the same words.
+fn answers(was: &SourceStatus, desired: &DesiredSource) -> bool {
+    match (&desired.git, &desired.oci_ref) {
+        (Some(git), _) => was.git.as_ref().is_some_and(|was| {
+            was.repository == git.repository && was.reference == git.reference && was.path == git.path
+        }),
+        (None, Some(reference)) => was
+            .artifact
+            .as_ref()
+            .is_some_and(|was| was.requested_reference == *reference),
+        (None, None) => false,
+    }
+}
+
+fn held_to(was: &SourceStatus, now: &SourceTerms) -> bool {
+    let verified_by = now
+        .verification_policy
+        .as_ref()
+        .map(PolicyBindingStatus::to_contract);
+    was.source_policy == now.source_policy && was.verification_policy() == verified_by
+}
+
+/// What a claim that resolves the source itself is made from.
+pub(super) fn claimed_from(desired: &DesiredSource, evidence: &Evidence) -> Value {
+    json!({"desired": desired, "terms": terms(desired, evidence)})
+}
+
+/// What a reading holds the source to that it resolves.
+pub(super) fn terms(desired: &DesiredSource, evidence: &Evidence) -> Option<SourceTerms> {
+    match &evidence.source {
+        SourceEvidence::InPod(terms) if resolved_in_pod(desired) => Some(terms.clone()),
+        _ => None,
+    }
+}
+
+/// Whether a source is the one that the last no-change plan was made from, files and all.
+pub(super) fn is_what_was_proven(source: &SourceStatus, proven: &ProvenStatus) -> bool {
+    proven.content_digest == source.content_digest
+        && proven.source_binding.is_some()
+        && proven.source_binding == binding_digest(source)
+}
+
+/// The source, as a plan binds it, in one digest.
+pub(super) fn binding_digest(source: &SourceStatus) -> Option<Digest> {
+    let policy = source
+        .source_policy
+        .as_ref()
+        .map(PolicyBindingStatus::to_contract);
+    let bound = json!({
+        "source": source.binding()?, "sourcePolicy": policy, "verificationPolicy": source.verification_policy(),
+    });
+    canonical::digest(&bound).ok()
+}
+
+/// Writes the snapshot again where somebody took it away, before an operation is claimed that reads it: the source
+/// still gives the same bytes. Under a claim nothing is put back; its Pod refuses to start without them.
+pub(super) fn keep_snapshot(pass: &mut Pass<'_>, content: Digest) {
+    if let SourceEvidence::Resolved(source) = &pass.evidence.source
+        && source.content_digest == content
+        && !source.snapshot_present
+    {
+        pass.before.push(Effect::EnsureSnapshot);
+    }
+}
+
+/// Records the content of a ConfigMap.
+pub(super) fn take_config_map(pass: &mut Pass<'_>, source: &ResolvedSource) {
+    let fresh = SourceStatus {
+        config_map: Some(source.config_map.clone()),
+        git: None,
+        artifact: None,
+        source_policy: source.source_policy.clone(),
+        content_digest: source.content_digest,
+        snapshot: Some(source.snapshot.clone()),
+        files: source.files,
+        bytes: source.bytes,
+        resolved_at: pass.time(),
+    };
+    take(pass, fresh);
+    report::snapshot_taken(pass, source);
+}
+
+/// Records what a Pod found.
+pub(super) fn take_report(pass: &mut Pass<'_>, held: &SourceTerms, found: &SourceReport) {
+    let desired = pass.schema.spec.desired.clone();
+    let git = desired.git.map(|git| GitRevisionStatus {
+        repository: git.repository,
+        reference: git.reference,
+        path: git.path,
+        commit: found.found.revision.clone(),
+        resolved_ref: found.found.reference.clone(),
+        tag_object: found.tag_object.clone(),
+    });
+    let artifact = artifact_status(pass, &desired.oci_ref.unwrap_or_default(), held, found);
+    let fresh = SourceStatus {
+        config_map: None,
+        git,
+        artifact,
+        source_policy: held.source_policy.clone(),
+        content_digest: found.found.content_digest,
+        snapshot: None,
+        files: i32::try_from(found.files).unwrap_or(i32::MAX),
+        bytes: i64::try_from(found.bytes).unwrap_or(i64::MAX),
+        resolved_at: pass.time(),
+    };
+    report::resolved(pass, &fresh);
+    take(pass, fresh);
+}
+
+fn artifact_status(
+    pass: &Pass<'_>,
+    requested: &str,
+    held: &SourceTerms,
+    found: &SourceReport,
+) -> Option<ArtifactStatus> {
+    let artifact = found.artifact.as_ref()?;
+    let policy = held.verification_policy.as_ref()?;
+    let before = pass
+        .status
+        .source
+        .as_ref()
+        .and_then(|was| was.artifact.as_ref())
+        .filter(|was| was.verification_policy_digest == policy.digest && was.verified);
+    let digest = found.found.revision.parse().ok()?;
+    let verified_at = before
+        .filter(|was| was.digest == digest)
+        .map_or_else(|| pass.time(), |was| was.verified_at.clone());
+    Some(ArtifactStatus {
+        requested_reference: requested.to_owned(),
+        resolved_reference: artifact.resolved_reference.clone(),
+        digest,
+        media_type: artifact.media_type.clone(),
+        artifact_type: artifact.artifact_type.clone(),
+        size: i64::try_from(artifact.size).unwrap_or(i64::MAX),
+        verified: true,
+        verification_policy_uid: policy.uid.clone(),
+        verification_policy_digest: policy.digest,
+        verified_at,
+    })
+}
+
+/// A plan made from the old content retires, its snapshot goes, and a failing run's pauses end. The same content keeps
+/// the instant at which it was first seen, whatever commit holds it now.
+fn take(pass: &mut Pass<'_>, mut fresh: SourceStatus) {
+    let was = pass.status.source.take();
+    if let Some(was) = was
+        .as_ref()
+        .filter(|was| was.content_digest == fresh.content_digest)
+    {
+        fresh.resolved_at = Time(was.resolved_at.0);
+    }
+    if was.as_ref().is_none_or(|was| !was.binds_as(&fresh)) {
+        pass.retire_plan();
+        pass.after.push(Effect::CollectSnapshots);
+    }
+    if pass
+        .status
+        .failed_applies
+        .as_ref()
+        .is_some_and(|failed| failed.content_digest != fresh.content_digest)
+    {
+        pass.status.failed_applies = None;
+    }
+    pass.status.source = Some(fresh);
+}
+
+/// A claim's Pod refused the artifact: nothing is planned from it.
+pub(super) fn refused(pass: &mut Pass<'_>, message: &str) {
+    pass.set(
+        types::ARTIFACT_VERIFIED,
+        "False",
+        reasons::POLICY_REFUSED,
+        message,
+    );
+    pass.set(types::PLAN_READY, "False", reasons::ARTIFACT_UNVERIFIED, message);
+    pass.set(types::IN_SYNC, "Unknown", reasons::ARTIFACT_UNVERIFIED, message);
+    if let Some(artifact) = pass
+        .status
+        .source
+        .as_mut()
+        .and_then(|source| source.artifact.as_mut())
+    {
+        artifact.verified = false;
+    }
+    pass.retire_plan();
+}

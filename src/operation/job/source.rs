@@ -1,0 +1,163 @@
+//! What the init container that reaches a Git repository or a registry is asked, and what it is given.
+//!
+//! Promises: it alone holds the source's credential, as the keys that the owner of the Secret may have set, each under
+//! a name of ours; it holds nothing of the database. What is not there is told by the runner, by the name of the key.
+
+use k8s_openapi::api::core::v1::{Volume, VolumeMount};
+use ptah_api::{
+    ActiveOperation, DesiredSource, PtahSchema, PtahSchemaStatus, RegistryAuthMode, SourceStatus,
+};
+use ptah_contract::protocol::{SourceLocator, SourceRequest, SourceRevision, VerificationRequest, paths};
+
+use super::container::mount;
+use super::request::Error;
+use super::volume;
+
+/// Keys of a Git Secret, as `docs/git-sources.md` names them.
+const GIT_KEYS: [&str; 10] = [
+    "host",
+    "caSHA256",
+    "username",
+    "password",
+    "bearerToken",
+    "identity",
+    "known_hosts",
+    "githubAppID",
+    "githubAppInstallationID",
+    "githubAppPrivateKey",
+];
+/// Keys of a registry Secret that its user cannot rename: they are the owner's consent.
+const REGISTRY_GRANTS: [&str; 3] = ["registry", "allowPlainHTTP", "caSHA256"];
+
+/// The request of a reading that resolves its source.
+pub(super) fn resolving(
+    schema: &PtahSchema,
+    status: &PtahSchemaStatus,
+    operation: &ActiveOperation,
+) -> Result<SourceRequest, Error> {
+    let terms = operation.terms.clone().unwrap_or_default();
+    let known = status
+        .source
+        .as_ref()
+        .filter(|_| operation.refresh)
+        .and_then(revision);
+    let limit = |bound: Option<i64>| bound.and_then(|bound| u64::try_from(bound).ok());
+    Ok(SourceRequest {
+        locator: locator(&schema.spec.desired)?,
+        pinned: None,
+        known,
+        max_bytes: limit(terms.max_bytes),
+        max_files: limit(terms.max_files),
+        verification: terms.verification_policy.map(|policy| VerificationRequest {
+            policy_digest: policy.digest,
+        }),
+    })
+}
+
+/// The request of an operation that fetches what a reading resolved; `None` where the files are in a snapshot.
+pub(super) fn pinned(desired: &DesiredSource, known: &SourceStatus) -> Result<Option<SourceRequest>, Error> {
+    if known.config_map.is_some() {
+        return Ok(None);
+    }
+    let pinned = revision(known).ok_or(Error::Missing("the source's revision"))?;
+    Ok(Some(SourceRequest {
+        locator: locator(desired)?,
+        pinned: Some(pinned),
+        known: None,
+        max_bytes: None,
+        max_files: None,
+        verification: None,
+    }))
+}
+
+fn revision(source: &SourceStatus) -> Option<SourceRevision> {
+    let (revision, reference) = match (&source.git, &source.artifact) {
+        (Some(git), _) => (git.commit.clone(), git.resolved_ref.clone()),
+        (None, Some(artifact)) => (artifact.digest.to_string(), None),
+        (None, None) => return None,
+    };
+    Some(SourceRevision {
+        revision,
+        reference,
+        content_digest: source.content_digest,
+    })
+}
+
+fn locator(desired: &DesiredSource) -> Result<SourceLocator, Error> {
+    if let Some(git) = &desired.git {
+        return Ok(SourceLocator::Git {
+            repository: git.repository.clone(),
+            reference: git.reference.clone(),
+            path: git.path.clone(),
+        });
+    }
+    let reference = desired.oci_ref.clone().ok_or(Error::Missing("the source"))?;
+    let transport = desired.transport.clone().unwrap_or_default();
+    Ok(SourceLocator::Oci {
+        reference,
+        plain_http: transport.plain_http.unwrap_or(false),
+    })
+}
+
+/// The volumes of the init container, each with where it mounts it.
+pub(super) fn volumes(desired: &DesiredSource, resolves: bool) -> Vec<(Volume, VolumeMount)> {
+    let mut volumes = vec![(
+        volume::work("source", "1Mi"),
+        mount("source", paths::SOURCE_DIR, false),
+    )];
+    let mut given = |volume: Volume, path: &str| {
+        let mount = mount(&volume.name, path, true);
+        volumes.push((volume, mount));
+    };
+    if let Some((secret, keys)) = secret(desired) {
+        given(
+            volume::optional_keys("source-auth", &secret, &keys),
+            paths::SOURCE_AUTH_DIR,
+        );
+    }
+    let git = desired.git.as_ref().and_then(|git| git.ca_from.as_ref());
+    let registry = desired
+        .transport
+        .as_ref()
+        .and_then(|transport| transport.ca_from.as_ref());
+    if let Some(ca) = git.or(registry) {
+        given(
+            volume::config_map_key("source-ca", ca, "ca.crt"),
+            "/ptah/source-ca",
+        );
+    }
+    if let Some(policy) = desired.verification_policy_from.as_ref().filter(|_| resolves) {
+        given(
+            volume::config_map_key("verification-policy", policy, "policy.yaml"),
+            "/ptah/verification-policy",
+        );
+    }
+    volumes
+}
+
+/// The Secret, and its keys with the file that each becomes.
+fn secret(desired: &DesiredSource) -> Option<(String, Vec<(String, String)>)> {
+    let own = |keys: &[&str]| -> Vec<(String, String)> {
+        keys.iter()
+            .map(|key| ((*key).to_owned(), (*key).to_owned()))
+            .collect()
+    };
+    if let Some(auth) = desired.git.as_ref().and_then(|git| git.auth_from.as_ref()) {
+        return Some((auth.name.clone(), own(&GIT_KEYS)));
+    }
+    let auth = desired.registry_auth_from.as_ref()?;
+    let key = |given: &Option<String>, usual: &str| given.clone().unwrap_or_else(|| usual.to_owned());
+    let mut keys = own(&REGISTRY_GRANTS);
+    match auth.mode.unwrap_or(RegistryAuthMode::Environment) {
+        RegistryAuthMode::Environment => {
+            keys.push((key(&auth.username_key, "username"), "username".to_owned()));
+            keys.push((key(&auth.password_key, "password"), "password".to_owned()));
+            keys.push((key(&auth.token_key, "token"), "token".to_owned()));
+        }
+        RegistryAuthMode::DockerConfigJSON => keys.push((
+            key(&auth.docker_config_json_key, ".dockerconfigjson"),
+            ".dockerconfigjson".to_owned(),
+        )),
+    }
+    Some((auth.name.clone(), keys))
+}
