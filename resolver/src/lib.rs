@@ -4,7 +4,9 @@
 //! is handed on only after its bytes gave the digest that was asked for. This crate knows no database and no
 //! Kubernetes object.
 
+pub mod archive;
 pub mod config_map;
+pub mod content;
 mod error;
 pub mod folder;
 pub mod snapshot;
