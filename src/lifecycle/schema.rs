@@ -62,7 +62,7 @@ pub(super) fn idle(mut pass: Pass<'_>, effective: &Effective) -> Step {
     let Some(coordination) = realm_of(pass.schema) else {
         return configuration_error(
             pass,
-            "spec.target: name exactly one of coordinationKey and realmRef",
+            "spec.target: name one of coordinationKey and realmRef, and not both",
         );
     };
     if pass.evidence.components.runner_image.is_none() {
@@ -164,10 +164,18 @@ fn unsupported_engine(mut pass: Pass<'_>, why: &str) -> Step {
     pass.finish(Requeue::OnChange)
 }
 
+/// A spec that no claim can be made from. It failed, and nothing but an edit will have it tried again.
 fn configuration_error(mut pass: Pass<'_>, message: &str) -> Step {
     if pass.status.active_operation.is_none() {
         pass.phase_from_pending(Phase::Failed);
-        pass.failed(reasons::CONFIGURATION_ERROR, message);
+        pass.set(
+            types::RECONCILIATION_FAILED,
+            "True",
+            reasons::CONFIGURATION_ERROR,
+            message,
+        );
+        pass.blocked(reasons::CONFIGURATION_ERROR, message);
+        pass.status.next_reconciliation_time = None;
     }
     pass.finish(Requeue::OnChange)
 }

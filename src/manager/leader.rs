@@ -11,7 +11,7 @@ use ptah_api::names;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::Arguments;
+use super::{Arguments, patience};
 
 /// How long the Lease holds without being renewed, in seconds.
 const DURATION: u64 = 30;
@@ -44,15 +44,20 @@ pub(super) async fn elect(
             task: None,
         }));
     }
-    let mut builder = LeaseManagerBuilder::new(client.clone(), names::LEADER_LEASE)
-        .with_namespace(arguments.coordination_namespace())
-        .with_duration(DURATION)
-        .with_grace(GRACE);
-    if let Some(pod) = &arguments.pod_name {
-        // A container that starts again in the same Pod is the same candidate: nobody else has its Lease.
-        builder = builder.with_identity(pod);
-    }
-    let manager = builder.build().await?;
+    let built = patience::answered("the leader's Lease", stop, async || {
+        let mut builder = LeaseManagerBuilder::new(client.clone(), names::LEADER_LEASE)
+            .with_namespace(arguments.coordination_namespace())
+            .with_duration(DURATION)
+            .with_grace(GRACE);
+        if let Some(pod) = &arguments.pod_name {
+            // A container that starts again in the same Pod is the same candidate: nobody else has its Lease.
+            builder = builder.with_identity(pod);
+        }
+        Ok(builder.build().await?)
+    });
+    let Some(manager) = built.await? else {
+        return Ok(None);
+    };
     let (told, mut state) = watch::channel(false);
     let task = tokio::spawn(campaign(manager, told));
     loop {

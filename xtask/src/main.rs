@@ -3,10 +3,11 @@
 use std::process::{Command, ExitCode};
 
 use anyhow::Result;
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use xtask::cache::Cache;
 use xtask::cache::{base, debian, postgres, programs, rust_tools};
-use xtask::images::{self, Options, Profile};
+use xtask::demo::ImagesFrom;
+use xtask::images::{self, Destination, Loader, Options, Profile};
 use xtask::node::Node;
 use xtask::test::{self, Group};
 use xtask::{bench, demo, generated, lint, progress, run};
@@ -29,12 +30,8 @@ enum Task {
         /// Leave everything running and say how to go on using it.
         #[arg(long)]
         keep: bool,
-        /// Use this context of your own kubeconfig in place of the test node (not tested by this project's CI).
-        #[arg(long, value_name = "NAME", requires = "image")]
-        context: Option<String>,
-        /// With --context: images by digest, as manager=…, runner-postgresql=…, test-postgresql=….
-        #[arg(long, value_name = "NAME=REFERENCE@DIGEST")]
-        image: Vec<String>,
+        #[command(flatten)]
+        theirs: Theirs,
     },
     /// Writes the CRDs into the chart, from the API's types.
     Crds,
@@ -80,6 +77,45 @@ enum Task {
         #[command(subcommand)]
         what: ClusterTask,
     },
+}
+
+/// A cluster of your own in place of the test node.
+#[derive(Args)]
+struct Theirs {
+    /// Use this context of your own kubeconfig in place of the test node, with one of --registry, --load and --image.
+    #[arg(long, value_name = "NAME", requires = "images")]
+    context: Option<String>,
+    /// Build the images and push them below this prefix, such as registry.example/team; the cluster pulls them from there.
+    #[arg(long, value_name = "PREFIX", requires = "context", group = "images")]
+    registry: Option<String>,
+    /// Speak plain HTTP to that registry.
+    #[arg(long, requires = "registry")]
+    plain_http: bool,
+    /// Build the images and load them into the nodes of a kind or k3d cluster.
+    #[arg(long, value_name = "PROGRAM", requires = "context", group = "images")]
+    load: Option<Loader>,
+    /// Images that the cluster can pull, by digest: manager=…, runner-postgresql=…, test-postgresql=….
+    #[arg(
+        long,
+        value_name = "NAME=REFERENCE@DIGEST",
+        requires = "context",
+        group = "images"
+    )]
+    image: Vec<String>,
+}
+
+impl Theirs {
+    fn parse(self) -> Result<Option<demo::Theirs>> {
+        let Some(context) = self.context else {
+            return Ok(None);
+        };
+        let images = match (&self.registry, self.load) {
+            (Some(prefix), _) => ImagesFrom::Built(Destination::registry(prefix, self.plain_http)?),
+            (None, Some(by)) => ImagesFrom::Built(Destination::loaded(by, &context)?),
+            (None, None) => ImagesFrom::Named(images::Images::named(&self.image)?),
+        };
+        Ok(Some(demo::Theirs { context, images }))
+    }
 }
 
 #[derive(Subcommand)]
@@ -140,26 +176,9 @@ fn main() -> ExitCode {
 fn work(task: Task) -> Result<ExitCode> {
     let cache = Cache::open()?;
     match task {
-        Task::Demo {
-            yes,
-            keep,
-            context,
-            image,
-        } => {
-            let images = if context.is_some() {
-                Some(images::Images::named(&image)?)
-            } else {
-                None
-            };
-            demo::run(
-                &cache,
-                &demo::Options {
-                    yes,
-                    keep,
-                    context,
-                    images,
-                },
-            )?;
+        Task::Demo { yes, keep, theirs } => {
+            let theirs = theirs.parse()?;
+            demo::run(&cache, &demo::Options { yes, keep, theirs })?;
         }
         Task::Crds => generated::write()?,
         Task::Cache { what } => on_cache(&cache, what.unwrap_or(CacheTask::Prepare { only: None }))?,

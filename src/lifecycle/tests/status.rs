@@ -224,6 +224,13 @@ fn all() -> BTreeMap<&'static str, Told> {
             told.settle();
         },
     );
+    add(
+        "failed-configuration",
+        json!({"target": {"engine": "PostgreSQL"}}),
+        &|told| {
+            told.settle();
+        },
+    );
     add("blocked-version", json!({}), &|told| {
         let why = failure(
             "unsupported_engine",

@@ -28,6 +28,8 @@ pub struct Shared {
     pub node: Node,
     /// A server for the tests' databases.
     pub database: Database,
+    /// What was built.
+    pub images: images::Images,
     /// Folder of `kubectl-ptah`.
     pub plugin: std::path::PathBuf,
     /// The manager's name for the API server.
@@ -42,6 +44,8 @@ pub enum Manager {
     Shipped,
     /// One that can be made to die after any action.
     WithFailpoints,
+    /// The release of the previous commit, chart and all.
+    Previous,
 }
 
 /// The installed product; set up by the first test that asks.
@@ -68,7 +72,14 @@ fn set_up(manager: Manager) -> Result<Shared> {
             .context("there is no manager with failpoints")?;
     }
     let cluster = Cluster::Node(node.clone());
-    stage::install(&cluster, &images, &[])?;
+    if manager == Manager::Previous {
+        stage::uninstall(&cluster)?;
+        let previous = images.previous.as_ref().context("there is no previous release")?;
+        let (manager, runner) = (&previous.manager, &previous.runner_postgresql);
+        stage::install_chart(&cluster, &previous.chart, manager, runner, &[])?;
+    } else {
+        stage::install(&cluster, &images, &[])?;
+    }
     let database = Database::start(&cluster, "test-database", &images.test_postgresql)?;
     let plugin = demo::build_plugin()?;
     let manager = format!("system:serviceaccount:{}:{}", stage::NAMESPACE, stage::RELEASE);
@@ -76,6 +87,7 @@ fn set_up(manager: Manager) -> Result<Shared> {
         cluster,
         node,
         database,
+        images,
         plugin,
         manager,
     })
@@ -200,15 +212,34 @@ impl World {
 
     /// Approves the plan that waits, as `user` with `groups` where one is given.
     pub fn approve(&self, name: &str) -> Result<()> {
-        let schema = self.read()?;
+        let approval = self.approval(name, &self.read()?);
+        shared().cluster.apply(&approval.to_string())
+    }
+
+    /// An approval of what the schema's status calls its plan.
+    pub fn approval(&self, name: &str, schema: &Value) -> Value {
         let plan = &schema["status"]["plan"];
-        self.approve_as(
-            name,
-            &schema,
-            plan["name"].as_str(),
-            plan["uid"].as_str(),
-            plan["fingerprint"].as_str(),
-        )
+        let part = |key: &str| plan[key].as_str();
+        self.approval_of(name, schema, part("name"), part("uid"), part("fingerprint"))
+    }
+
+    fn approval_of(
+        &self,
+        name: &str,
+        schema: &Value,
+        plan: Option<&str>,
+        uid: Option<&str>,
+        fingerprint: Option<&str>,
+    ) -> Value {
+        json!({
+            "apiVersion": "operator.ptah.run/v1alpha1", "kind": "PtahSchemaApproval",
+            "metadata": {"name": name, "namespace": self.namespace()},
+            "spec": {
+                "schemaRef": {"name": "app", "uid": schema["metadata"]["uid"]},
+                "planRef": {"name": plan, "uid": uid},
+                "planFingerprint": fingerprint,
+            },
+        })
     }
 
     /// Creates an approval with these references.
@@ -220,15 +251,7 @@ impl World {
         uid: Option<&str>,
         fingerprint: Option<&str>,
     ) -> Result<()> {
-        let manifest = json!({
-            "apiVersion": "operator.ptah.run/v1alpha1", "kind": "PtahSchemaApproval",
-            "metadata": {"name": name, "namespace": self.namespace()},
-            "spec": {
-                "schemaRef": {"name": "app", "uid": schema["metadata"]["uid"]},
-                "planRef": {"name": plan, "uid": uid},
-                "planFingerprint": fingerprint,
-            },
-        });
+        let manifest = self.approval_of(name, schema, plan, uid, fingerprint);
         shared().cluster.apply(&manifest.to_string())
     }
 

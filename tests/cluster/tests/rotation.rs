@@ -63,14 +63,7 @@ fn a_certificate_is_announced_and_replaced_under_load_and_no_request_is_refused(
     world.source(&json!({"t.sql": TABLE})).unwrap();
     world.schema(&json!({})).unwrap();
     let waiting = world.until_phase("AwaitingApproval").unwrap();
-    let plan = &waiting["status"]["plan"];
-    let approval = json!({
-        "apiVersion": "operator.ptah.run/v1alpha1", "kind": "PtahSchemaApproval", "metadata": {"name": "load"},
-        "spec": {
-            "schemaRef": {"name": "app", "uid": waiting["metadata"]["uid"]},
-            "planRef": {"name": plan["name"], "uid": plan["uid"]}, "planFingerprint": plan["fingerprint"],
-        },
-    });
+    let approval = world.approval("load", &waiting);
     let approvals = collection(&world.namespace(), "ptahschemaapprovals");
     let before = serving();
     let (stop, asked) = (AtomicBool::new(false), AtomicUsize::new(0));

@@ -4,10 +4,10 @@ mod story;
 
 use std::time::Instant;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
 use crate::cache::Cache;
-use crate::images::{self, Images};
+use crate::images::{self, Destination, Images};
 use crate::node::Node;
 use crate::stage::{self, Cluster, Database};
 use crate::{progress, run, workspace};
@@ -19,10 +19,26 @@ pub struct Options {
     pub yes: bool,
     /// Leave everything running.
     pub keep: bool,
-    /// Use this context of the user's kubeconfig in place of the test node.
-    pub context: Option<String>,
-    /// Images that the user's cluster can pull.
-    pub images: Option<Images>,
+    /// Use a cluster of the user in place of the test node.
+    pub theirs: Option<Theirs>,
+}
+
+/// A cluster of the user.
+#[derive(Debug, Clone)]
+pub struct Theirs {
+    /// Its context in the user's kubeconfig.
+    pub context: String,
+    /// How the images come to it.
+    pub images: ImagesFrom,
+}
+
+/// How images come to a cluster of the user.
+#[derive(Debug, Clone)]
+pub enum ImagesFrom {
+    /// They are there.
+    Named(Images),
+    /// They are built, and brought there.
+    Built(Destination),
 }
 
 /// Runs the demo.
@@ -55,12 +71,12 @@ pub fn run(cache: &Cache, options: &Options) -> Result<()> {
 
 /// The cluster, and images that it can pull.
 fn place(cache: &Cache, options: &Options) -> Result<(Cluster, Images)> {
-    if let Some(context) = &options.context {
-        let images = options
-            .images
-            .clone()
-            .context("name images that the cluster can pull, by digest: --image")?;
-        return Ok((Cluster::Context(context.clone()), images));
+    if let Some(theirs) = &options.theirs {
+        let images = match &theirs.images {
+            ImagesFrom::Named(images) => images.clone(),
+            ImagesFrom::Built(to) => images::build(cache, to, &images::Options::default())?,
+        };
+        return Ok((Cluster::Context(theirs.context.clone()), images));
     }
     let node = Node::of_environment(cache)?;
     node.up()?;

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use super::previous;
 use crate::{run, workspace};
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -62,6 +63,12 @@ pub(super) struct Binaries {
 /// Has cargo build what the product's images hold.
 pub(super) fn build(profile: Profile) -> Result<Binaries> {
     build_of(workspace::root(), &workspace::target_dir(), profile, "")
+}
+
+/// The same of another tree.
+pub(super) fn build_previous(tree: &Path, profile: Profile) -> Result<Binaries> {
+    let target = previous::target(profile.name(), TARGET)?;
+    build_of(tree, &target, profile, "-previous")
 }
 
 fn build_of(tree: &Path, target: &Path, profile: Profile, suffix: &str) -> Result<Binaries> {

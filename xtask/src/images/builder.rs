@@ -1,4 +1,4 @@
-//! Builds images with buildah, which needs no daemon, and pushes them.
+//! Builds images with buildah, which needs no daemon, and pushes or writes them.
 //!
 //! Its store is in the cache and not the machine's own. Layers are kept between builds: a changed binary costs one
 //! layer. The store is thrown away when it has grown large.
@@ -17,6 +17,11 @@ const STORE_LIMIT_MIB: u64 = 8 * 1024;
 /// The name by which the Dockerfile knows the base image, so that it builds with a registry at hand as well.
 fn base_image() -> String {
     format!("docker.io/library/debian:{}-slim", base::SUITE)
+}
+
+/// The store's own name of an image.
+fn local(name: &str) -> String {
+    format!("localhost/ptah/{name}:dev")
 }
 
 /// What is built.
@@ -49,13 +54,10 @@ impl Builder {
         Ok(builder)
     }
 
-    /// Builds the image and pushes it to `repository`; its digest.
-    pub fn push(&self, build: &Build<'_>, repository: &str) -> Result<String> {
+    /// Builds the image into the store, under the name that [`Self::push`] and [`Self::write_layout`] know it by.
+    pub fn build(&self, build: &Build<'_>) -> Result<()> {
         // The default context is empty: what goes in is named.
-        let work = tempfile::tempdir()?;
-        let context = work.path().join("context");
-        fs::create_dir(&context)?;
-        let image = format!("localhost/ptah/{}:dev", build.name);
+        let context = tempfile::tempdir()?;
         let mut bud = self.buildah("bud");
         bud.args([
             "--isolation",
@@ -65,7 +67,7 @@ impl Builder {
             "--timestamp",
             "0",
         ]);
-        bud.arg("-f").arg(build.file).args(["-t", &image]);
+        bud.arg("-f").arg(build.file).args(["-t", &local(build.name)]);
         if let Some(target) = build.target {
             bud.args(["--target", target]);
         }
@@ -73,19 +75,30 @@ impl Builder {
             bud.arg("--build-context")
                 .arg(format!("{name}={}", path.display()));
         }
-        run::logged(bud.arg(&context), &self.log)?;
+        run::logged(bud.arg(context.path()), &self.log)
+    }
+
+    /// Pushes a built image to `repository`; its reference by digest.
+    pub fn push(&self, name: &str, repository: &str, tls: bool) -> Result<String> {
+        let work = tempfile::tempdir()?;
         let digest = work.path().join("digest");
         let mut push = self.buildah("push");
-        push.args(["--quiet", "--tls-verify=false", "--digestfile"])
+        push.arg("--quiet")
+            .arg(format!("--tls-verify={tls}"))
+            .arg("--digestfile")
             .arg(&digest);
-        run::logged(
-            push.arg(&image).arg(format!("docker://{repository}:dev")),
-            &self.log,
-        )?;
-        Ok(fs::read_to_string(&digest)
-            .context("the push left no digest")?
-            .trim()
-            .to_owned())
+        push.arg(local(name)).arg(format!("docker://{repository}:dev"));
+        run::logged(&mut push, &self.log)?;
+        let digest = fs::read_to_string(&digest).context("the push left no digest")?;
+        Ok(format!("{repository}@{}", digest.trim()))
+    }
+
+    /// Writes a built image into `folder` as an OCI image layout.
+    pub fn write_layout(&self, name: &str, folder: &Path) -> Result<()> {
+        let mut push = self.buildah("push");
+        push.args(["--quiet", &local(name)])
+            .arg(format!("oci:{}", folder.display()));
+        run::logged(&mut push, &self.log)
     }
 
     fn import_base(&self, tar: &Path) -> Result<()> {

@@ -1,10 +1,12 @@
-//! The product's images, built from the release's own `Dockerfile` and pushed to the node's registry.
+//! The product's images, built from the release's own `Dockerfile` and brought to where a cluster finds them.
 //!
-//! Nothing is built or pushed again unless what goes into it has changed. Everybody who deploys uses the digests
-//! of the record (`images.json` in the node's folder), never a tag.
+//! For the test node nothing is built or pushed again unless what goes into it has changed. Everybody who deploys uses
+//! digests (for the test node those of the record, `images.json` in its folder), never a tag.
 
 mod binaries;
 mod builder;
+mod destination;
+mod previous;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,11 +18,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache::{Cache, Key, base, lock_file, postgres};
 use crate::node::Node;
-use crate::node::paths::REGISTRY;
 use crate::{progress, run, workspace};
 use binaries::Binary;
 pub use binaries::Profile;
 use builder::{Build, Builder};
+pub use destination::{Destination, Loader};
 
 /// References by digest of what was pushed last.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +37,21 @@ pub struct Images {
     /// A manager that tests can make die after any action, where it was asked for. It is no part of the product.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manager_failpoints: Option<String>,
+    /// The release before this one, where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<Previous>,
+}
+
+/// The release of the previous commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Previous {
+    /// Its manager.
+    pub manager: String,
+    /// Its runner.
+    pub runner_postgresql: String,
+    /// Its chart.
+    pub chart: PathBuf,
 }
 
 impl Images {
@@ -57,6 +74,7 @@ impl Images {
             runner_postgresql: find("runner-postgresql")?,
             test_postgresql: find("test-postgresql")?,
             manager_failpoints: None,
+            previous: None,
         })
     }
 }
@@ -70,6 +88,8 @@ pub struct Options {
     pub majors: Vec<u32>,
     /// Whether to build the manager that tests can make die.
     pub failpoints: bool,
+    /// Whether to build the release of the previous commit.
+    pub previous: bool,
 }
 
 impl Default for Options {
@@ -78,6 +98,7 @@ impl Default for Options {
             profile: Profile::Image,
             majors: vec![postgres::NODE_MAJOR],
             failpoints: false,
+            previous: false,
         }
     }
 }
@@ -110,12 +131,24 @@ pub fn read(node: &Node) -> Result<Images> {
 pub fn build_and_push(cache: &Cache, node: &Node, options: &Options) -> Result<Images> {
     // Two at once would each write a record without the other's images.
     let _held = lock_file(&node.paths().join("images.lock"))?;
+    let images = build(cache, &Destination::Node(node.clone()), options)?;
+    write(&node.paths().images(), &images)?;
+    Ok(images)
+}
+
+/// Builds the images and brings them to `to`.
+pub fn build(cache: &Cache, to: &Destination, options: &Options) -> Result<Images> {
+    let node = match to {
+        Destination::Node(node) => Some(node),
+        Destination::Registry { .. } | Destination::Loaded { .. } => None,
+    };
     let mut work = Work {
         cache,
         node,
+        to,
         options,
         builder: None,
-        pushed: read_pushed(node),
+        pushed: node.map(read_pushed).unwrap_or_default(),
     };
     // It needs no binaries, so that it is there when the product does not compile.
     let test_postgresql = work.test_postgresql()?;
@@ -125,6 +158,7 @@ pub fn build_and_push(cache: &Cache, node: &Node, options: &Options) -> Result<I
         runner_postgresql: work.runner_postgresql("runner-postgresql", &binaries.runner)?,
         test_postgresql,
         manager_failpoints: None,
+        previous: None,
     };
     if options.failpoints {
         let binary = progress::step("build the manager with failpoints", || {
@@ -132,13 +166,17 @@ pub fn build_and_push(cache: &Cache, node: &Node, options: &Options) -> Result<I
         })?;
         images.manager_failpoints = Some(work.manager("manager-failpoints", &binary)?);
     }
-    write(&node.paths().images(), &images)?;
+    if options.previous {
+        images.previous = Some(work.previous()?);
+    }
     Ok(images)
 }
 
 struct Work<'a> {
     cache: &'a Cache,
-    node: &'a Node,
+    /// Where images go, when that is the test node: what it has already is known.
+    node: Option<&'a Node>,
+    to: &'a Destination,
     options: &'a Options,
     builder: Option<Builder>,
     pushed: Pushed,
@@ -158,6 +196,35 @@ impl Work<'_> {
             contexts,
             key,
         )
+    }
+
+    /// Its images are never those of this release, whatever the commit changed: a digest is what is upgraded.
+    fn previous(&mut self) -> Result<Previous> {
+        let tree = previous::tree()?;
+        let binaries = progress::step("build the binaries of the previous commit", || {
+            binaries::build_previous(&tree, self.options.profile)
+        })?;
+        let manager = self.manager("manager-previous", &binaries.manager)?;
+        let runner = self.runner_postgresql("runner-postgresql-previous", &binaries.runner)?;
+        Ok(Previous {
+            manager: self.another_digest(&manager)?,
+            runner_postgresql: self.another_digest(&runner)?,
+            chart: tree.join("charts/ptah-operator"),
+        })
+    }
+
+    fn another_digest(&self, reference: &str) -> Result<String> {
+        let node = self
+            .node
+            .context("the release before is built for the test node only")?;
+        let crane = node.programs()?.path("crane");
+        run::output(Command::new(crane).args([
+            "mutate",
+            "--insecure",
+            reference,
+            "--label",
+            "release=previous",
+        ]))
     }
 
     fn runner_postgresql(&mut self, name: &str, binary: &Binary) -> Result<String> {
@@ -229,30 +296,31 @@ impl Work<'_> {
             self.builder = Some(Builder::open(self.cache, &base)?);
         }
         let builder = self.builder.as_ref().context("no builder")?;
-        let repository = format!("{REGISTRY}/ptah/{name}");
         let build = Build {
             name,
             file,
             target,
             contexts: &contexts,
         };
-        let digest = progress::step(format!("build and push the image {name}"), || {
-            builder.push(&build, &repository)
+        let reference = progress::step(format!("build and deliver the image {name}"), || {
+            self.to.deliver(builder, &build)
         })?;
-        let reference = format!("{repository}@{digest}");
-        self.pushed.images.insert(
-            name.to_owned(),
-            PushedImage {
-                key,
-                reference: reference.clone(),
-            },
-        );
-        write(&self.node.paths().join("pushed.json"), &self.pushed)?;
+        let known = PushedImage {
+            key,
+            reference: reference.clone(),
+        };
+        self.pushed.images.insert(name.to_owned(), known);
+        if let Some(node) = self.node {
+            write(&node.paths().join("pushed.json"), &self.pushed)?;
+        }
         Ok(reference)
     }
 
     fn is_there(&self, reference: &str) -> Result<bool> {
-        let crane = self.node.programs()?.path("crane");
+        let Some(node) = self.node else {
+            return Ok(false);
+        };
+        let crane = node.programs()?.path("crane");
         Ok(run::succeeds(Command::new(crane).args([
             "manifest",
             "--insecure",

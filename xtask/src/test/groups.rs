@@ -120,6 +120,7 @@ fn cluster(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count>
     node.up()?;
     let options = Options {
         failpoints: true,
+        previous: true,
         ..Options::default()
     };
     images::build_and_push(cache, &node, &options)?;
