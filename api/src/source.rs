@@ -40,6 +40,16 @@ pub struct DesiredSource {
     pub source_policy_from: Option<ConfigMapKeySelector>,
 }
 
+impl DesiredSource {
+    /// Names of the ConfigMaps that it is read from or held to.
+    pub fn config_maps(&self) -> impl Iterator<Item = &str> {
+        let policies = [&self.source_policy_from, &self.verification_policy_from];
+        let source = self.config_map.iter().map(|source| source.name.as_str());
+        let policies = policies.into_iter().flatten().map(|policy| policy.name.as_str());
+        source.chain(policies)
+    }
+}
+
 /// Keys of a ConfigMap as files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]

@@ -68,6 +68,9 @@ pub struct PtahSchemaStatus {
     /// What the source held when it was last read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceStatus>,
+    /// What the last attempt to resolve a Git or OCI source held it to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_terms: Option<SourceTerms>,
     /// The database when it was last read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<TargetStatus>,

@@ -85,10 +85,9 @@ pub async fn run(
                 let (name, namespace) = (object.name_any(), object.namespace());
                 let of = object.labels().get(names::LABEL_SCHEMA);
                 let wakes = |schema: &PtahSchema| {
-                    let source = schema.spec.desired.config_map.as_ref();
                     schema.namespace() == namespace
                         && (of == Some(&schema.name_any())
-                            || source.is_some_and(|source| source.name == name))
+                            || schema.spec.desired.config_maps().any(|named| named == name))
                 };
                 let woken: Vec<_> = sources
                     .state()

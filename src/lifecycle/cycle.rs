@@ -20,7 +20,7 @@ const STEADY_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) fn run(mut pass: Pass<'_>, effective: &Effective, coordination: Digest) -> Step {
     let answered = pass.status.observed_generation == Some(pass.schema.generation());
     let phase = pass.status.phase.unwrap_or_default();
-    let edited = source::moved(&pass) || policy_moved(&pass, effective);
+    let edited = source::edited(&pass) || policy_moved(&pass, effective);
     match phase {
         Phase::AwaitingApproval | Phase::ReadyToApply if answered && !edited => {
             return approval::decide(pass, effective, coordination);
@@ -41,7 +41,7 @@ pub(super) fn run(mut pass: Pass<'_>, effective: &Effective, coordination: Diges
 pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Digest) -> Step {
     if matches!(
         pass.status.phase,
-        Some(Phase::Resolving | Phase::Observing | Phase::Planning)
+        Some(Phase::Resolving | Phase::Verifying | Phase::Observing | Phase::Planning)
     ) {
         // Nothing is in flight, so this is what a cycle that was cut short left behind.
         pass.phase(Phase::Pending);
@@ -74,6 +74,7 @@ pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Dig
         Held::Pod if moved => pass.retire_plan(),
         Held::Pod => {}
     }
+    pass.status.source_terms = source::terms(&pass.schema.spec.desired, pass.evidence);
     if policy_moved(&pass, effective) {
         pass.retire_plan();
     }

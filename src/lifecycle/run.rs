@@ -182,6 +182,21 @@ fn owe_proof(
     pass.finish(Requeue::Now)
 }
 
+/// What the run was made from is gone from its source, so that no proof of it can ever be made. The run is credited to
+/// nobody; the database is read against what is declared now, and any plan that follows is made from what is there.
+pub(super) fn proof_impossible(mut pass: Pass<'_>, message: &str) -> Step {
+    pass.status.active_operation = None;
+    proof::give_back(&mut pass);
+    pass.phase(Phase::Pending);
+    pass.emit(
+        true,
+        reasons::OPERATION_FAILED,
+        format!("the result of the run can never be proven: {message}"),
+    );
+    pass.superseded("what the run was made from is gone from its source; everything is read again");
+    pass.finish(Requeue::Now)
+}
+
 /// A proof could not be made. It is tried again, soon where it may pass by itself, less and less often where it may
 /// not; an edit ends it, and the ordinary reading that follows says what the run left behind.
 pub(super) fn proof_failed(

@@ -29,6 +29,21 @@ pub(super) fn delivered(
     operation: &ActiveOperation,
     outcome: &Outcome,
 ) -> Step {
+    // Without a failure at the source, what the Pod found there stands, whatever came after it.
+    let reached = outcome.failure.is_none() || outcome.source.is_some();
+    if operation.kind == OperationType::Observe
+        && reached
+        && let Err(message) = take_source(&mut pass, outcome.source.as_ref())
+    {
+        pass.end_job();
+        return report::step_failed(
+            pass,
+            effective,
+            OperationStep::Resolve,
+            reasons::OPERATION_FAILED,
+            message,
+        );
+    }
     if let Some(failure) = outcome.failure.clone().filter(|_| outcome.apply.is_none()) {
         return step_failed(pass, effective, operation, &failure);
     }
@@ -37,16 +52,6 @@ pub(super) fn delivered(
             let (Some(reading), Some(target)) = (&outcome.observe, &outcome.target) else {
                 return pass.finish(Requeue::OnChange);
             };
-            if let Err(message) = take_source(&mut pass, outcome.source.as_ref()) {
-                pass.end_job();
-                return report::step_failed(
-                    pass,
-                    effective,
-                    OperationStep::Resolve,
-                    reasons::OPERATION_FAILED,
-                    message,
-                );
-            }
             observed(pass, effective, coordination, operation, reading, target)
         }
         OperationType::Plan => {
@@ -128,9 +133,15 @@ fn step_failed(
         // The Pod sees the Secret's keys as files, and not its name.
         message = format!("{message}: {}", report::secret(pass.target_of(operation)));
     }
-    report::database_unreached(&mut pass, &failed.failure);
+    let at_source = matches!(failed.step, OperationStep::Resolve | OperationStep::Verify);
+    if !at_source {
+        report::database_unreached(&mut pass, &failed.failure);
+    }
     pass.end_job();
     if operation.proof {
+        if at_source && source::is_gone(&failed.failure) {
+            return run::proof_impossible(pass, &message);
+        }
         return run::proof_failed(pass, effective, failed.failure.class, &message);
     }
     match failed.step {

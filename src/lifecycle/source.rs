@@ -11,6 +11,7 @@ use ptah_api::{
 };
 use ptah_contract::canonical;
 use ptah_contract::digest::Digest;
+use ptah_contract::failure::Failure;
 use ptah_contract::protocol::SourceReport;
 use serde_json::{Value, json};
 
@@ -39,6 +40,15 @@ pub(super) fn moved(pass: &Pass<'_>) -> bool {
             was.is_none_or(|was| !answers(was, &pass.schema.spec.desired) || !held_to(was, now))
         }
         SourceEvidence::NotRead | SourceEvidence::Refused { .. } => false,
+    }
+}
+
+/// Whether there is a reason to read the source now, before the interval or the pause after a failure is over. Another
+/// place is another generation, and needs no telling here; of what a Pod would find there nothing is known.
+pub(super) fn edited(pass: &Pass<'_>) -> bool {
+    match &pass.evidence.source {
+        SourceEvidence::InPod(terms) => pass.status.source_terms.as_ref() != Some(terms),
+        _ => moved(pass),
     }
 }
 
@@ -206,6 +216,12 @@ fn take(pass: &mut Pass<'_>, mut fresh: SourceStatus) {
         pass.status.failed_applies = None;
     }
     pass.status.source = Some(fresh);
+}
+
+/// Whether what was resolved once can never be fetched again, as the resolver's codes say it.
+pub(super) fn is_gone(failure: &Failure) -> bool {
+    const GONE: [&str; 3] = ["commit_gone", "commit_not_found", "not_found"];
+    GONE.contains(&failure.code.as_str())
 }
 
 /// A claim's Pod refused the artifact: nothing is planned from it.

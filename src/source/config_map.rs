@@ -7,49 +7,27 @@ use kube::{Api, Client, ResourceExt as _};
 use ptah_api::conditions::reasons;
 use ptah_api::{ConfigMapSource, ImmutableObjectReference, PtahSchema, names};
 use ptah_contract::failure::{Failure, FailureClass};
-use ptah_resolver::config_map::{self, Content};
+use ptah_contract::source_policy::Refusal;
+use ptah_resolver::config_map;
 
 use super::snapshot::{self, State};
+use super::{Resolution, failure, policy};
 use crate::lifecycle::evidence::{ResolvedSource, SourceEvidence};
 
-/// A source as it was found, with its bytes where a snapshot of them may have to be written.
-#[derive(Debug)]
-pub struct Resolution {
-    /// What the lifecycle decides on.
-    pub evidence: SourceEvidence,
-    /// The files.
-    pub content: Option<Content>,
-}
-
-/// Resolves `spec.desired`.
-///
-/// # Errors
-/// When the API server cannot be asked. What is wrong with the source itself is evidence, not an error.
-pub async fn resolve(client: &Client, schema: &PtahSchema) -> Result<Resolution, kube::Error> {
-    let Some(source) = &schema.spec.desired.config_map else {
-        let kind = if schema.spec.desired.git.is_some() {
-            "git"
-        } else {
-            "ociRef"
-        };
-        return Ok(refused(
-            reasons::SOURCE_NOT_SUPPORTED,
-            failure(
-                "source_not_supported",
-                FailureClass::Input,
-                format!("spec.desired.{kind} is not resolved by this version; use spec.desired.configMap"),
-            ),
-        ));
-    };
+/// Resolves `spec.desired.configMap`.
+pub(super) async fn resolve(
+    client: &Client,
+    schema: &PtahSchema,
+    source: &ConfigMapSource,
+) -> Result<Resolution, kube::Error> {
     let namespace = schema.namespace().unwrap_or_default();
-    if schema.spec.desired.source_policy_from.is_some() {
-        return Ok(refused(
-            reasons::SOURCE_NOT_SUPPORTED,
-            failure("source_policy_not_supported", FailureClass::Input,
-                "spec.desired.sourcePolicyFrom is not evaluated by this version; a policy that cannot be checked refuses \
-                 the source".to_owned()),
-        ));
-    }
+    let policy = match &schema.spec.desired.source_policy_from {
+        None => None,
+        Some(selector) => match policy::source(client, &namespace, selector).await? {
+            Ok(held) => Some(held),
+            Err(failure) => return Ok(refused(reasons::RESOLVE_FAILED, failure)),
+        },
+    };
     let api: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
     let Some(object) = api.get_opt(&source.name).await? else {
         return Ok(refused(
@@ -64,7 +42,15 @@ pub async fn resolve(client: &Client, schema: &PtahSchema) -> Result<Resolution,
             ),
         ));
     };
-    let content = match config_map::resolve(&data_of(&object), selection(source).as_deref()) {
+    let data = data_of(&object);
+    let size = data.values().map(|bytes| bytes.len() as u64).sum();
+    let judged = policy
+        .as_ref()
+        .map_or(Ok(()), |held| held.policy.check_config_map(&source.name, size));
+    if let Err(refusal) = judged {
+        return Ok(refused_by_policy(&refusal));
+    }
+    let content = match config_map::resolve(&data, selection(source).as_deref()) {
         Ok(content) => content,
         Err(error) => {
             let mut failure = error.to_failure();
@@ -72,6 +58,12 @@ pub async fn resolve(client: &Client, schema: &PtahSchema) -> Result<Resolution,
             return Ok(refused(reasons::RESOLVE_FAILED, failure));
         }
     };
+    let judged = policy
+        .as_ref()
+        .map_or(Ok(()), |held| held.policy.check_content(&content.manifest));
+    if let Err(refusal) = judged {
+        return Ok(refused_by_policy(&refusal));
+    }
     let uid = schema.uid().unwrap_or_default();
     let digest = content.manifest.content_digest();
     let name = names::snapshot_name(&uid, &digest);
@@ -96,7 +88,7 @@ pub async fn resolve(client: &Client, schema: &PtahSchema) -> Result<Resolution,
         content_digest: digest,
         files: i32::try_from(content.manifest.files().len()).unwrap_or(i32::MAX),
         bytes: i64::try_from(content.manifest.total_bytes()).unwrap_or(i64::MAX),
-        source_policy: None,
+        source_policy: policy.map(|held| held.binding),
         snapshot: name,
         snapshot_present: state == State::Present,
     });
@@ -130,20 +122,14 @@ fn selection(source: &ConfigMapSource) -> Option<Vec<(String, String)>> {
     })
 }
 
-fn refused(reason: &'static str, failure: Failure) -> Resolution {
-    Resolution {
-        evidence: SourceEvidence::Refused { failure, reason },
-        content: None,
-    }
+fn refused_by_policy(refusal: &Refusal) -> Resolution {
+    let message = format!("spec.desired.sourcePolicyFrom: {refusal}");
+    refused(
+        reasons::SOURCE_POLICY_REFUSED,
+        failure(refusal.code(), refusal.class(), message),
+    )
 }
 
-fn failure(code: &str, class: FailureClass, message: String) -> Failure {
-    Failure {
-        code: code.to_owned(),
-        class,
-        message,
-        object: None,
-        sqlstate: None,
-        statement: None,
-    }
+fn refused(reason: &'static str, failure: Failure) -> Resolution {
+    Resolution::refused(reason, failure)
 }

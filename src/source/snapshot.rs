@@ -11,7 +11,6 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{DeleteParams, ListParams, PostParams, Preconditions};
 use kube::{Api, Client, ResourceExt as _};
 use ptah_api::{PtahSchema, PtahSchemaStatus, names};
-use ptah_contract::digest::Digest;
 use ptah_contract::protocol::paths;
 use ptah_resolver::config_map::Content;
 
@@ -110,7 +109,7 @@ pub async fn collect(
 ) -> Result<(), kube::Error> {
     let namespace = schema.namespace().unwrap_or_default();
     let uid = schema.uid().unwrap_or_default();
-    let keep = named(&uid, status);
+    let keep = named(status);
     let api: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
     let selector = format!(
         "{}=true,{}={}",
@@ -147,20 +146,14 @@ pub async fn collect(
     Ok(())
 }
 
-/// Every snapshot that status still names: the source, the waiting plan, and an owed proof. A claim is always made
-/// from one of these.
-fn named(uid: &str, status: &PtahSchemaStatus) -> BTreeSet<String> {
-    let digests: [Option<Digest>; 3] = [
-        status.source.as_ref().map(|source| source.content_digest),
-        status.plan.as_ref().map(|plan| plan.content_digest),
-        status
-            .pending_observation
-            .as_ref()
-            .map(|pending| pending.source.content_digest),
-    ];
-    digests
-        .iter()
+/// Every snapshot that status still names: the source's, and the one of an owed proof. A claim is always made from one
+/// of these, and a plan goes with its source.
+fn named(status: &PtahSchemaStatus) -> BTreeSet<String> {
+    let pending = status.pending_observation.as_ref().map(|pending| &pending.source);
+    let sources = [status.source.as_ref(), pending];
+    sources
+        .into_iter()
         .flatten()
-        .map(|digest| names::snapshot_name(uid, digest))
+        .filter_map(|source| source.snapshot.clone())
         .collect()
 }

@@ -2,10 +2,13 @@
 
 use ptah_api::Phase::{self, *};
 
-/// The diagram of a schema's life, for what a ConfigMap source can take.
+/// The diagram of a schema's life.
 const DIAGRAM: &[(Phase, Phase)] = &[
     (Pending, Resolving),
+    (Resolving, Verifying),
     (Resolving, Observing),
+    (Verifying, Observing),
+    (Verifying, Blocked),
     (Observing, Planning),
     (Planning, InSync),
     (Planning, AwaitingApproval),

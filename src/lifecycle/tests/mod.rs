@@ -10,6 +10,7 @@ mod mutants;
 mod runner;
 mod runs;
 mod scenarios;
+mod sources;
 mod status;
 mod stories;
 mod world;

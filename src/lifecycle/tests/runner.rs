@@ -1,12 +1,13 @@
 //! The world's operation Pods: an honest runner, and the database that it works on.
 
+use ptah_api::{ActiveOperation, OperationType, PtahSchemaStatus};
 use ptah_contract::digest::Digest;
 use ptah_contract::drift::{DriftReport, Severity};
 use ptah_contract::failure::{Failure, FailureClass};
 use ptah_contract::plan_document::{PlanDocument, Proof, Statement};
 use ptah_contract::protocol::{
-    ApplyReport, ObserveReport, Operation, Outcome, PROTOCOL_VERSION, PlanReport, PlanResult,
-    Step as OperationStep, StepFailure, TargetReading,
+    ApplyReport, ArtifactReport, ObserveReport, Operation, Outcome, PROTOCOL_VERSION, PlanReport, PlanResult,
+    SourceReport, SourceRevision, Step as OperationStep, StepFailure, TargetReading,
 };
 
 use super::super::claim;
@@ -37,12 +38,26 @@ impl World {
             version: PROTOCOL_VERSION,
             operation: kind,
             operation_id: operation.id.clone(),
+            source: None,
             target: None,
             observe: None,
             plan: None,
             apply: None,
             failure: None,
         };
+        if kind != Operation::Apply
+            && let Some((step, failure)) = self.refuse_next.take()
+        {
+            outcome.failure = Some(StepFailure { step, failure });
+            return outcome;
+        }
+        match self.reach_source(operation, &status) {
+            Ok(report) => outcome.source = report,
+            Err(failed) => {
+                outcome.failure = Some(failed);
+                return outcome;
+            }
+        }
         if let Some((_, failure)) = self.fail_next.take_if(|(of, _)| *of == kind) {
             let step = match kind {
                 Operation::Observe => OperationStep::Observe,
@@ -52,19 +67,19 @@ impl World {
             outcome.failure = Some(StepFailure { step, failure });
             return outcome;
         }
-        let desired = status
-            .source
-            .as_ref()
-            .map(|source| source.content_digest)
-            .unwrap();
+        // A proof is made from what its Apply was made from, whatever the source holds by now.
+        let pending = status.pending_observation.as_ref().filter(|_| operation.proof);
+        let known = pending.map(|pending| &pending.source).or(status.source.as_ref());
+        let found = outcome.source.as_ref().map(|report| report.found.content_digest);
+        let desired = found.or(known.map(|source| source.content_digest)).unwrap();
         match kind {
             Operation::Observe => {
                 outcome.target = Some(self.reading());
                 let steady = operation.refresh
-                    && status
-                        .proven
-                        .as_ref()
-                        .is_some_and(|proven| proven.observed_fingerprint == self.database);
+                    && status.proven.as_ref().is_some_and(|proven| {
+                        proven.observed_fingerprint == self.database && proven.content_digest == desired
+                    });
+                let unchanged = outcome.source.as_ref().is_some_and(|report| report.unchanged);
                 let differences = if self.database == desired {
                     vec![]
                 } else {
@@ -74,7 +89,9 @@ impl World {
                     fingerprint: self.database,
                     scope: vec!["public".into()],
                     steady,
-                    drift: (!steady).then(|| DriftReport::count(self.database, "postgres", differences)),
+                    files_missing: unchanged && !steady,
+                    drift: (!steady && !unchanged)
+                        .then(|| DriftReport::count(self.database, "postgres", differences)),
                 });
             }
             Operation::Plan => {
@@ -84,6 +101,64 @@ impl World {
             Operation::Apply => outcome.apply = Some(self.apply(request)),
         }
         outcome
+    }
+
+    /// The init container's part: what is there, and that what was resolved can still be fetched.
+    fn reach_source(
+        &self,
+        operation: &ActiveOperation,
+        status: &PtahSchemaStatus,
+    ) -> Result<Option<SourceReport>, StepFailure> {
+        let Some(remote) = self
+            .remote
+            .as_ref()
+            .filter(|_| operation.kind != OperationType::Apply)
+        else {
+            return Ok(None);
+        };
+        let oci = self.schema.spec.desired.oci_ref.is_some();
+        let Some(terms) = &operation.terms else {
+            let failed = |code| StepFailure {
+                step: OperationStep::Resolve,
+                failure: failure(code, FailureClass::Refused),
+            };
+            let pending = status.pending_observation.as_ref().filter(|_| operation.proof);
+            let source = pending.map(|pending| &pending.source).or(status.source.as_ref());
+            let current = source.is_some_and(|source| source.content_digest == remote.content);
+            return if remote.gone && !current {
+                Err(failed("commit_gone"))
+            } else {
+                Ok(None)
+            };
+        };
+        let revision = remote.name(oci);
+        let before = status
+            .source
+            .as_ref()
+            .and_then(|source| match (&source.git, &source.artifact) {
+                (Some(git), _) => Some(git.commit.clone()),
+                (_, Some(artifact)) => Some(artifact.digest.to_string()),
+                _ => None,
+            });
+        Ok(Some(SourceReport {
+            unchanged: operation.refresh && before.as_ref() == Some(&revision),
+            found: SourceRevision {
+                revision: revision.clone(),
+                reference: (!oci).then(|| "refs/heads/main".to_owned()),
+                content_digest: remote.content,
+            },
+            tag_object: None,
+            artifact: oci.then(|| ArtifactReport {
+                resolved_reference: format!("registry.example/app@{revision}"),
+                media_type: "application/vnd.oci.image.manifest.v1+json".to_owned(),
+                artifact_type: "application/vnd.stokaro.ptah.schema.v1".to_owned(),
+                size: 500,
+                index_digest: None,
+            }),
+            bytes: 3,
+            files: 1,
+            satisfies: terms.verification_policy.as_ref().map(|policy| policy.digest),
+        }))
     }
 
     /// Runs a plan: under its Lease, for a decision that is spent, and only where the database is what it was made from.

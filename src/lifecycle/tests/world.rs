@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 use ptah_api::{
     ActiveOperation, ApprovalIdentity, CurrentPlanStatus, ImmutableObjectReference, OperationType, Phase,
-    PtahSchema, PtahSchemaStatus, names,
+    PtahSchema, PtahSchemaStatus, SourceTerms, names,
 };
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::Failure;
-use ptah_contract::protocol::{ApplyReport, Operation, Outcome};
+use ptah_contract::protocol::{ApplyReport, Operation, Outcome, Step as OperationStep};
 use serde_json::json;
 
 use super::super::evidence::*;
@@ -51,6 +51,8 @@ pub(super) struct World {
     pub schema: PtahSchema,
     pub now: Timestamp,
     pub source: SourceEvidence,
+    /// What the server of a Git or OCI source holds.
+    pub remote: Option<Remote>,
     pub claimants: Vec<Claimant>,
     pub components: Components,
     /// Operation and epoch that hold the realm's Lease.
@@ -75,6 +77,8 @@ pub(super) struct World {
     pub destructive: bool,
     pub privileged: bool,
     pub fail_next: Option<(Operation, Failure)>,
+    /// The source refuses the next Pod that reaches it, at this step.
+    pub refuse_next: Option<(OperationStep, Failure)>,
     pub apply_report: Option<ApplyReport>,
     /// Jobs that ended without a result were ended by their deadline.
     pub deadline: bool,
@@ -85,6 +89,27 @@ pub(super) struct World {
     pub mutant: Option<Mutant>,
     pub(super) faults: Faults,
     pub counter: u64,
+}
+
+/// What stands at a source that Pods reach.
+#[derive(Clone, Debug)]
+pub struct Remote {
+    pub revision: u64,
+    pub content: Digest,
+    /// What was resolved before cannot be fetched any more.
+    pub gone: bool,
+}
+
+impl Remote {
+    /// The revision as the source names it.
+    pub fn name(&self, oci: bool) -> String {
+        let digest = Digest::of(&self.revision.to_be_bytes());
+        if oci {
+            digest.to_string()
+        } else {
+            digest.hex()[..40].to_owned()
+        }
+    }
 }
 
 impl World {
@@ -105,6 +130,7 @@ impl World {
             schema,
             now: "2026-01-01T00:00:00Z".parse().unwrap(),
             source: SourceEvidence::NotRead,
+            remote: None,
             claimants: Vec::new(),
             components: Components {
                 controller_state_version: 1,
@@ -131,6 +157,7 @@ impl World {
             destructive: false,
             privileged: false,
             fail_next: None,
+            refuse_next: None,
             apply_report: None,
             deadline: false,
             taken: BTreeSet::new(),
@@ -155,8 +182,25 @@ impl World {
             content_digest: digest,
             files: 1,
             bytes: 3,
+            source_policy: None,
             snapshot: names::snapshot_name("u-1", &digest),
             snapshot_present: false,
+        });
+    }
+
+    /// The declared repository or artifact holds this from now on, under another revision than before.
+    pub fn push(&mut self, content: &str) {
+        let terms = match &self.source {
+            SourceEvidence::InPod(terms) => terms.clone(),
+            _ => SourceTerms::default(),
+        };
+        self.source = SourceEvidence::InPod(terms);
+        let revision = self.remote.as_ref().map_or(1, |remote| remote.revision + 1);
+        let content = Digest::of(content.as_bytes());
+        self.remote = Some(Remote {
+            revision,
+            content,
+            gone: false,
         });
     }
 
