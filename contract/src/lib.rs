@@ -15,4 +15,5 @@ pub mod plan_document;
 pub mod policy;
 pub mod protocol;
 pub mod realm;
+pub mod resolution;
 pub mod source;

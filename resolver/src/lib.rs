@@ -7,6 +7,9 @@
 pub mod config_map;
 mod error;
 pub mod folder;
+pub mod net;
 pub mod snapshot;
+#[cfg(test)]
+mod testing;
 
 pub use error::Error;
