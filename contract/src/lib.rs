@@ -16,5 +16,6 @@ pub mod plan_document;
 pub mod policy;
 pub mod protocol;
 pub mod realm;
+pub mod resolution;
 pub mod source;
 pub mod source_policy;

@@ -13,6 +13,7 @@ mod pax;
 
 use std::io::{BufReader, Read};
 
+use ptah_contract::digest::Digest;
 use ptah_contract::failure::FailureClass;
 
 use crate::content::Content;
@@ -77,6 +78,14 @@ pub enum Error {
     /// A path, a collision, a limit, or a folder that cannot be written.
     #[error(transparent)]
     Content(#[from] crate::Error),
+    /// The archive, unpacked, is not the one that was promised.
+    #[error("the archive gives digest {found} when it is not compressed, {wanted} was promised")]
+    OtherDigest {
+        /// What it gives.
+        found: Digest,
+        /// What it should give.
+        wanted: Digest,
+    },
     /// The archive could not be read to its end.
     #[error("reading the archive failed")]
     Read(#[source] std::io::Error),
@@ -94,6 +103,7 @@ impl Error {
             Self::Outside { .. } => "archive_outside",
             Self::Bomb { .. } => "archive_too_large",
             Self::Trailing => "archive_trailing_data",
+            Self::OtherDigest { .. } => "digest_mismatch",
             Self::Content(error) => error.code(),
             Self::Read(_) => "archive_not_read",
         }
@@ -105,6 +115,7 @@ impl Error {
         match self {
             Self::Content(error) => error.class(),
             Self::Read(_) => FailureClass::Transient,
+            Self::OtherDigest { .. } => FailureClass::Attention,
             _ => FailureClass::Refused,
         }
     }
@@ -115,7 +126,8 @@ const ENTRIES_A_FILE: u64 = 4;
 /// The largest window that a Zstandard frame may ask for is 32 MiB; `zstd --ultra` asks for 128.
 const ZSTD_WINDOW_LOG: u32 = 25;
 
-/// Unpacks an archive into content: below `folder` when one is given, then every entry has to stand there already.
+/// Unpacks an archive into content. With `folder`, every entry has to stand below it; with `digest`, the archive has
+/// to give that digest when it is not compressed.
 ///
 /// # Errors
 /// What the archive or one of its entries breaks; nothing of the content may be used then.
@@ -123,16 +135,17 @@ pub fn unpack(
     input: impl Read,
     compression: Compression,
     folder: Option<&str>,
+    digest: Option<Digest>,
     content: &Content,
 ) -> Result<(), Error> {
     let input = BufReader::with_capacity(64 << 10, Below(input));
     match compression {
-        Compression::None => tar(input, folder, content),
-        Compression::Gzip => tar(flate2::bufread::MultiGzDecoder::new(input), folder, content),
+        Compression::None => tar(input, folder, digest, content),
+        Compression::Gzip => tar(flate2::bufread::MultiGzDecoder::new(input), folder, digest, content),
         Compression::Zstd => {
             let mut decoder = zstd::Decoder::with_buffer(input).map_err(Error::Read)?;
             decoder.window_log_max(ZSTD_WINDOW_LOG).map_err(Error::Read)?;
-            tar(decoder, folder, content)
+            tar(decoder, folder, digest, content)
         }
     }
 }
@@ -153,12 +166,17 @@ impl<R: Read> Read for Below<R> {
     }
 }
 
-fn tar(input: impl Read, folder: Option<&str>, content: &Content) -> Result<(), Error> {
+fn tar(
+    input: impl Read,
+    folder: Option<&str>,
+    digest: Option<Digest>,
+    content: &Content,
+) -> Result<(), Error> {
     let limits = content.limits();
     let most = limits.file_count().saturating_mul(ENTRIES_A_FILE).max(1024);
     // Every entry costs a header and padding beside its bytes; long names fit as well.
     let budget = limits.content_bytes().saturating_add(most * 4096);
-    let mut input = Bounded::new(input, budget);
+    let mut input = Bounded::new(input, budget, digest.is_some());
     let mut entries = 0;
     while let Some(entry) = header::next(&mut input)? {
         entries += 1;
@@ -170,7 +188,11 @@ fn tar(input: impl Read, folder: Option<&str>, content: &Content) -> Result<(), 
         }
         take(&mut input, entry, folder, content)?;
     }
-    input.nothing_but_zeros()
+    input.nothing_but_zeros()?;
+    match (digest, input.digest()) {
+        (Some(wanted), Some(found)) if wanted != found => Err(Error::OtherDigest { found, wanted }),
+        _ => Ok(()),
+    }
 }
 
 fn take<R: Read>(

@@ -126,6 +126,15 @@ impl Content {
         self.shared.limits.bytes(path, size, before.saturating_add(size))
     }
 
+    /// Asks whether so many files of so many bytes fit, before the first is read.
+    ///
+    /// # Errors
+    /// The limit that they exceed.
+    pub fn fit_together(&self, files: u64, bytes: u64) -> Result<(), Error> {
+        self.shared.limits.files(files)?;
+        self.shared.limits.bytes("", 0, bytes)
+    }
+
     /// The content is whole. With `wanted`, it must be that content.
     ///
     /// # Errors

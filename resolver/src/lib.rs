@@ -9,6 +9,10 @@ pub mod config_map;
 pub mod content;
 mod error;
 pub mod folder;
+pub mod net;
+pub mod oci;
 pub mod snapshot;
+#[cfg(test)]
+mod testing;
 
 pub use error::Error;

@@ -2,6 +2,9 @@
 
 use std::io::{self, Read};
 
+use ptah_contract::digest::Digest;
+use sha2::{Digest as _, Sha256};
+
 use super::Error;
 
 pub(super) const BLOCK: usize = 512;
@@ -11,14 +14,17 @@ pub(super) struct Bounded<R> {
     input: R,
     limit: u64,
     left: u64,
+    hasher: Option<Sha256>,
 }
 
 impl<R: Read> Bounded<R> {
-    pub(super) fn new(input: R, limit: u64) -> Self {
+    /// With `hash`, what passes is hashed.
+    pub(super) fn new(input: R, limit: u64, hash: bool) -> Self {
         Self {
             input,
             limit,
             left: limit,
+            hasher: hash.then(Sha256::new),
         }
     }
 
@@ -31,12 +37,21 @@ impl<R: Read> Bounded<R> {
                         what: "bytes",
                         limit: self.limit,
                     })?;
+                    if let Some(hasher) = &mut self.hasher {
+                        hasher.update(&buffer[..read]);
+                    }
                     return Ok(read);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(damage(error)),
             }
         }
+    }
+
+    /// Of everything that passed.
+    pub(super) fn digest(self) -> Option<Digest> {
+        let digest: [u8; 32] = self.hasher?.finalize().into();
+        Some(Digest::from(digest))
     }
 
     /// The next block, or `None` at the end.

@@ -160,7 +160,7 @@ fn unpack_all(
     let out = tempfile::tempdir().unwrap();
     let limits = Limits::default().max_bytes(Some(1 << 20), "the test");
     let content = Content::new(limits, Some(out.path())).unwrap();
-    unpack(bytes, compression, folder, &content)?;
+    unpack(bytes, compression, folder, None, &content)?;
     let manifest: Manifest = content.finish(None)?;
     let files = manifest.files().iter().map(|file| {
         let bytes = std::fs::read(out.path().join(file.path.as_str())).unwrap();
@@ -233,7 +233,7 @@ fn a_bomb_stops_at_the_limit_and_never_holds_what_it_unpacks() {
     // Behind the mark of its end nothing is content, and still it may not go on for ever.
     let endless = std::io::Read::chain(&[0; 1024][..], std::io::repeat(0));
     let content = Content::new(Limits::default().max_bytes(Some(1 << 20), "the test"), None).unwrap();
-    let error = unpack(endless, Compression::None, None, &content).unwrap_err();
+    let error = unpack(endless, Compression::None, None, None, &content).unwrap_err();
     assert_eq!(error.code(), "archive_too_large");
 }
 
@@ -298,7 +298,7 @@ fn a_connection_that_breaks_is_not_taken_for_a_damaged_archive() {
     for compression in [Compression::None, Compression::Gzip, Compression::Zstd] {
         let bytes = compress(compression, &builder.bytes);
         let content = Content::new(Limits::default(), None).unwrap();
-        let error = unpack(bytes[..20].chain(Broken), compression, None, &content).unwrap_err();
+        let error = unpack(bytes[..20].chain(Broken), compression, None, None, &content).unwrap_err();
         assert_eq!(
             (error.code(), error.class()),
             ("archive_not_read", FailureClass::Transient)
@@ -322,7 +322,7 @@ proptest! {
         }
         for compression in [Compression::None, Compression::Gzip, Compression::Zstd] {
             let content = Content::new(Limits::default(), None).unwrap();
-            let _ = unpack(&bytes[..], compression, None, &content);
+            let _ = unpack(&bytes[..], compression, None, None, &content);
         }
     }
 

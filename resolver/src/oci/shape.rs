@@ -52,7 +52,7 @@ impl Family {
 }
 
 /// Why an artifact is not taken.
-#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
     /// An image that is run and not read.
     #[error("the artifact is a runnable image (configuration {0:?}), not a schema or migrations")]

@@ -1,0 +1,268 @@
+//! What goes wrong on the way, and who can end it.
+
+use std::error::Error as StdError;
+use std::io;
+use std::net::IpAddr;
+
+use ptah_contract::failure::FailureClass;
+
+/// A failure of the network or of the other side. Names hosts and addresses; never a whole URL, which may hold a
+/// secret, and never text that the other side wrote.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+pub enum Error {
+    /// The caller ended the attempt.
+    #[error("the attempt was cancelled")]
+    Cancelled,
+    /// The attempt took too long.
+    #[error("the attempt took longer than {seconds} s")]
+    Deadline {
+        /// What it may take.
+        seconds: u64,
+    },
+    /// Nothing came for too long.
+    #[error("no byte was received for {seconds} s")]
+    Stalled {
+        /// How long nothing may come.
+        seconds: u64,
+    },
+    /// The other side was not reached in time.
+    #[error("host {host} was not reached within {seconds} s")]
+    ConnectTimeout {
+        /// Which.
+        host: String,
+        /// What connecting may take.
+        seconds: u64,
+    },
+    /// The name has no address.
+    #[error("the name {host} is not resolved to an address")]
+    NameNotResolved {
+        /// Which.
+        host: String,
+    },
+    /// The connection was refused or broke.
+    #[error("the connection to {host} was refused or broke")]
+    Connection {
+        /// To where.
+        host: String,
+    },
+    /// The body ended early.
+    #[error("the answer of {host} was cut short")]
+    CutShort {
+        /// Whose.
+        host: String,
+    },
+    /// No address of the host may be connected to.
+    #[error("host {host} has the address {address}, which is not public and not in an allowed network")]
+    AddressNotAllowed {
+        /// Which.
+        host: String,
+        /// Its first address.
+        address: IpAddr,
+    },
+    /// The certificate does not hold.
+    #[error("the certificate of {host} is not trusted: {reason}")]
+    Certificate {
+        /// Whose.
+        host: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Whatever answers does not speak TLS as it should.
+    #[error("host {host} does not answer with TLS")]
+    Tls {
+        /// Which.
+        host: String,
+    },
+    /// More was sent than the attempt may receive.
+    #[error("more than {limit} bytes were received")]
+    Budget {
+        /// What may be received.
+        limit: u64,
+    },
+    /// A single answer is larger than anything honest.
+    #[error("the answer of {host} is larger than {limit} bytes")]
+    TooLarge {
+        /// Whose.
+        host: String,
+        /// What it may have.
+        limit: u64,
+    },
+    /// A redirect too many.
+    #[error("host {host} redirects for the sixth time; at most five redirects are followed")]
+    TooManyRedirects {
+        /// Who sent the last one.
+        host: String,
+    },
+    /// A redirect away from https.
+    #[error("host {host} redirects to {scheme:?}; only https is followed")]
+    RedirectProtocol {
+        /// Who sent it.
+        host: String,
+        /// Where to.
+        scheme: String,
+    },
+    /// A redirect that leads nowhere.
+    #[error("host {host} redirects to something that is no usable URL")]
+    RedirectMalformed {
+        /// Who sent it.
+        host: String,
+    },
+    /// Plain http without leave.
+    #[error("plain http is not allowed for {host}")]
+    PlainHttp {
+        /// Which.
+        host: String,
+    },
+    /// The URL cannot be used.
+    #[error("the URL is unusable: {0}")]
+    InvalidUrl(&'static str),
+    /// Not a bare `host` or `host:port`.
+    #[error("not a bare host or host:port")]
+    InvalidAuthority,
+    /// The CA bundle cannot be used.
+    #[error("the CA bundle is unusable: {0}")]
+    InvalidCa(&'static str),
+    /// An answer that means nothing else here.
+    #[error("host {host} answered with status {status}")]
+    Status {
+        /// Who.
+        host: String,
+        /// What.
+        status: u16,
+    },
+    /// The client itself cannot be made.
+    #[error("the HTTP client cannot be made")]
+    Client,
+}
+
+impl Error {
+    /// Stable name of the failure.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Cancelled => "cancelled",
+            Self::Deadline { .. } => "deadline_exceeded",
+            Self::Stalled { .. } => "stalled",
+            Self::ConnectTimeout { .. } => "connect_timeout",
+            Self::NameNotResolved { .. } => "name_not_resolved",
+            Self::Connection { .. } => "connection_failed",
+            Self::CutShort { .. } => "cut_short",
+            Self::AddressNotAllowed { .. } => "address_not_allowed",
+            Self::Certificate { .. } => "certificate_not_trusted",
+            Self::Tls { .. } => "tls_failed",
+            Self::Budget { .. } => "receive_budget",
+            Self::TooLarge { .. } => "answer_too_large",
+            Self::TooManyRedirects { .. } => "too_many_redirects",
+            Self::RedirectProtocol { .. } => "redirect_protocol",
+            Self::RedirectMalformed { .. } => "redirect_malformed",
+            Self::PlainHttp { .. } => "plain_http",
+            Self::InvalidUrl(_) => "invalid_url",
+            Self::InvalidAuthority => "invalid_authority",
+            Self::InvalidCa(_) => "invalid_ca",
+            Self::Status { status: 401, .. } => "authentication_failed",
+            Self::Status { status: 403, .. } => "access_denied",
+            Self::Status { status: 404 | 410, .. } => "not_found",
+            Self::Status { status, .. } if passes(*status) => "server_unavailable",
+            Self::Status { .. } => "unexpected_status",
+            Self::Client => "client_failed",
+        }
+    }
+
+    /// Who can end it.
+    #[must_use]
+    pub fn class(&self) -> FailureClass {
+        match self {
+            Self::Cancelled
+            | Self::Deadline { .. }
+            | Self::Stalled { .. }
+            | Self::ConnectTimeout { .. }
+            | Self::NameNotResolved { .. }
+            | Self::Connection { .. }
+            | Self::CutShort { .. } => FailureClass::Transient,
+            Self::Certificate { .. }
+            | Self::InvalidUrl(_)
+            | Self::InvalidAuthority
+            | Self::InvalidCa(_)
+            | Self::Status {
+                status: 401 | 403 | 404 | 410,
+                ..
+            } => FailureClass::Input,
+            Self::AddressNotAllowed { .. }
+            | Self::Budget { .. }
+            | Self::TooManyRedirects { .. }
+            | Self::PlainHttp { .. } => FailureClass::Refused,
+            Self::Status { status, .. } if passes(*status) => FailureClass::Transient,
+            Self::Tls { .. }
+            | Self::TooLarge { .. }
+            | Self::RedirectProtocol { .. }
+            | Self::RedirectMalformed { .. }
+            | Self::Status { .. } => FailureClass::Attention,
+            Self::Client => FailureClass::Internal,
+        }
+    }
+
+    /// What a failed request means. A failure of our own hooks (the address check) is found inside and kept.
+    pub(super) fn of_request(error: &reqwest::Error, host: &str, connect_seconds: u64, idle_seconds: u64) -> Self {
+        let host = host.to_owned();
+        for cause in causes(error) {
+            if let Some(own) = cause.downcast_ref::<Self>() {
+                return own.clone();
+            }
+            // An I/O error may hold another error without naming it as its source.
+            let inner = cause
+                .downcast_ref::<io::Error>()
+                .and_then(|error| error.get_ref())
+                .map(|inner| inner as &(dyn StdError + 'static));
+            for cause in [Some(cause), inner].into_iter().flatten() {
+                if let Some(own) = cause.downcast_ref::<Self>() {
+                    return own.clone();
+                }
+                if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
+                    return Self::of_tls(tls, host);
+                }
+            }
+        }
+        if error.is_timeout() {
+            return if error.is_connect() {
+                Self::ConnectTimeout {
+                    host,
+                    seconds: connect_seconds,
+                }
+            } else {
+                Self::Stalled {
+                    seconds: idle_seconds,
+                }
+            };
+        }
+        if error.is_body() || error.is_decode() {
+            return Self::CutShort { host };
+        }
+        Self::Connection { host }
+    }
+
+    fn of_tls(error: &rustls::Error, host: String) -> Self {
+        use rustls::CertificateError as Bad;
+        let reason = match error {
+            rustls::Error::InvalidCertificate(bad) => match bad {
+                Bad::UnknownIssuer => "no given root signed it",
+                Bad::Expired | Bad::ExpiredContext { .. } => "it has expired",
+                Bad::NotValidYet | Bad::NotValidYetContext { .. } => "it is not valid yet",
+                Bad::NotValidForName | Bad::NotValidForNameContext { .. } => "it is for another name",
+                Bad::Revoked => "it is revoked",
+                _ => "it does not verify",
+            },
+            rustls::Error::NoCertificatesPresented => "none was sent",
+            _ => return Self::Tls { host },
+        };
+        Self::Certificate { host, reason }
+    }
+}
+
+fn passes(status: u16) -> bool {
+    status == 408 || status == 429 || (500..600).contains(&status)
+}
+
+fn causes<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    let first: Option<&'a (dyn StdError + 'static)> = Some(error);
+    std::iter::successors(first, |error| (*error).source())
+}

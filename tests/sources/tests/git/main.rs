@@ -1,0 +1,1 @@
+//! Git sources against real servers.
