@@ -61,14 +61,14 @@ pub fn copy(root: &Path, manifest: &Manifest, to: &Path) -> Result<(), Error> {
 }
 
 /// Runs `write` on a folder that is empty before, and empty again when it fails.
-pub(crate) fn fill(to: &Path, write: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
+pub(crate) fn fill<E: From<Error>>(to: &Path, write: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
     fs::create_dir_all(to).map_err(Error::io("creating", to))?;
     if fs::read_dir(to)
         .map_err(Error::io("reading", to))?
         .next()
         .is_some()
     {
-        return Err(Error::NotEmpty(to.display().to_string()));
+        return Err(Error::NotEmpty(to.display().to_string()).into());
     }
     let done = write();
     if done.is_err() {

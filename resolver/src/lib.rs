@@ -7,6 +7,7 @@
 pub mod config_map;
 mod error;
 pub mod folder;
+pub mod git;
 pub mod net;
 pub mod snapshot;
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub fn copy_checked(from: &Path, wanted: Digest, to: &Path) -> Result<Manifest, 
         for (index, file) in manifest.files().iter().enumerate() {
             copy_file(&from.join(paths::snapshot_key(index)), file, to)?;
         }
-        Ok(())
+        Ok::<(), Error>(())
     })?;
     Ok(manifest)
 }
