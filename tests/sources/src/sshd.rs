@@ -164,6 +164,10 @@ impl Sshd {
         std::fs::read_to_string(file).unwrap()
     }
 
+    pub fn has(&self, kind: &str) -> bool {
+        self.file(&format!("host_{kind}")).exists()
+    }
+
     /// The public host key of this kind: `<algorithm> <base64>`.
     pub fn host_key(&self, kind: &str) -> String {
         let text = std::fs::read_to_string(self.file(&format!("host_{kind}.pub"))).unwrap();

@@ -10,6 +10,7 @@ use ptah_resolver::net::{Attempt, Limits, Network, Trust};
 use ptah_sources_tests::git_http;
 use ptah_sources_tests::https::Site;
 use ptah_sources_tests::repo::Repo;
+use ptah_sources_tests::sshd::Sshd;
 use ptah_sources_tests::tls::{CA, Flaw};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -154,4 +155,30 @@ pub fn told(error: &Error) -> String {
 /// Nothing private is left behind.
 pub fn is_empty(folder: &Path) -> bool {
     std::fs::read_dir(folder).unwrap().next().is_none()
+}
+
+/// A request over SSH with the key that the server lets in and the host keys that it has.
+pub fn ssh_request(sshd: &Sshd, repo: &Repo, reference: &str, path: &str) -> Request {
+    let mut request = request(&ssh_url(sshd, repo), reference, path);
+    let keys: Vec<String> = ["ed25519", "ecdsa", "rsa"]
+        .iter()
+        .filter(|kind| sshd.has(kind))
+        .map(|kind| format!("[127.0.0.1]:{} {}", sshd.port(), sshd.host_key(kind)))
+        .collect();
+    let host = format!("127.0.0.1:{}", sshd.port());
+    credential(
+        &mut request,
+        &[("host", &host), ("identity", &sshd.identity()), ("known_hosts", &keys.join("\n"))],
+    );
+    request
+}
+
+pub fn ssh_url(sshd: &Sshd, repo: &Repo) -> String {
+    format!("ssh://{}@127.0.0.1:{}{}", user(), sshd.port(), repo.path().display())
+}
+
+/// Who runs the tests: the user whom sshd lets in.
+fn user() -> String {
+    let printed = std::process::Command::new("id").arg("-un").output().unwrap();
+    String::from_utf8(printed.stdout).unwrap().trim().to_owned()
 }
