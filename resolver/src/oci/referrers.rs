@@ -39,7 +39,10 @@ async fn api(session: &Session<'_>, digest: Digest) -> Result<Option<Vec<Attache
         }
         let response = response.success()?;
         let next = next(response.url(), response.headers());
-        let said = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let said = response
+            .headers()
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok());
         let said = said.map(str::to_owned);
         let malformed = |_| Error::Referrers {
             registry: session.registry(),
@@ -130,7 +133,10 @@ fn extend(
 
 /// The next page: the target of the link whose relation is `next` (RFC 8288).
 fn next(url: &Url, headers: &HeaderMap) -> Option<Url> {
-    let links = headers.get_all(LINK).iter().filter_map(|value| value.to_str().ok());
+    let links = headers
+        .get_all(LINK)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
     links.flat_map(|value| value.split(',')).find_map(|link| {
         let (target, parameters) = link.trim().strip_prefix('<')?.split_once('>')?;
         let is_next = parameters.split(';').any(|parameter| {

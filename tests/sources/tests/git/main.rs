@@ -1,1 +1,6 @@
-//! Git sources against real servers.
+//! Git sources against git's own programs.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod contents;
+mod refs;
+mod support;
