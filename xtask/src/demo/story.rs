@@ -154,7 +154,11 @@ impl Story<'_> {
 
     fn plan(&self) -> Result<()> {
         show("kubectl ptah plan application -n application");
-        let mut kubectl = self.cluster.kubectl()?;
+        // kubectl takes flags of its own only behind a plugin's name, and leaves them to the plugin.
+        let (mut kubectl, context) = match self.cluster {
+            Cluster::Node(node) => (node.kubectl()?, None),
+            Cluster::Context(name) => (Command::new("kubectl"), Some(name)),
+        };
         let path = kubectl
             .get_envs()
             .find(|(key, _)| *key == "PATH")
@@ -163,7 +167,11 @@ impl Story<'_> {
             .unwrap_or_default();
         let folders = std::iter::once(self.plugin.to_owned()).chain(std::env::split_paths(&path));
         kubectl.env("PATH", std::env::join_paths(folders)?);
-        run::shown(kubectl.args(["ptah", "plan", "application", "-n", NAMESPACE]))
+        kubectl.args(["ptah", "plan", "application", "-n", NAMESPACE]);
+        if let Some(context) = context {
+            kubectl.args(["--context", context]);
+        }
+        run::shown(&mut kubectl)
     }
 
     fn decide(&self) -> Result<()> {

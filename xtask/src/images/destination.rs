@@ -95,17 +95,23 @@ impl Destination {
     }
 }
 
-/// Gives the layout's one image the name `repository@digest`. containerd takes the annotation as the image's name, so
-/// that the kubelet finds it under the digest and asks no registry.
+/// Gives the layout's one image the names `repository@digest` and `repository:dev`. containerd takes the annotation as
+/// the image's name, so that the kubelet finds it under the digest and asks no registry. The tag is for containerd
+/// itself: of an image's names it goes by the first with a tag, and without one by a name that the import made up.
 fn name_by_digest(layout: &Path, repository: &str) -> Result<String> {
     let path = layout.join("index.json");
     let mut index: Value = serde_json::from_slice(&fs::read(&path).context("the layout has no index")?)?;
-    let Some([manifest]) = index["manifests"].as_array_mut().map(Vec::as_mut_slice) else {
+    let Some([manifest]) = index["manifests"].as_array().map(Vec::as_slice) else {
         bail!("the layout does not hold exactly one image");
     };
     let digest = manifest["digest"].as_str().context("an image without a digest")?;
     let reference = format!("{repository}@{digest}");
-    manifest["annotations"] = json!({ "io.containerd.image.name": reference });
+    let named = |name: &str| {
+        let mut manifest = manifest.clone();
+        manifest["annotations"] = json!({ "io.containerd.image.name": name });
+        manifest
+    };
+    index["manifests"] = json!([named(&reference), named(&format!("{repository}:dev"))]);
     fs::write(&path, serde_json::to_vec(&index)?)?;
     Ok(reference)
 }
