@@ -71,12 +71,12 @@ pub struct ArtifactStatus {
     /// Digest of the manifest.
     #[schemars(with = "String")]
     pub digest: Digest,
-    /// Media type of the manifest.
-    pub media_type: String,
+    /// Digest of the index that led to it, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub index_digest: Option<Digest>,
     /// Type of the artifact.
     pub artifact_type: String,
-    /// Bytes of the manifest.
-    pub size: i64,
     /// It satisfies the policy below.
     pub verified: bool,
     /// UID of the policy's ConfigMap.

@@ -100,16 +100,25 @@ fn take_source(pass: &mut Pass<'_>, found: Option<&SourceReport>) -> Result<(), 
         (None, Some(_)) => return Err("its Pod reports a source that it was not asked for"),
         (Some(_), None) => return Err("its Pod says nothing of the source that it was asked for"),
     };
-    let policy = held.verification_policy.as_ref().map(|policy| policy.digest);
-    if found.artifact.is_some() != pass.schema.spec.desired.oci_ref.is_some() || found.satisfies != policy {
-        return Err("its Pod reports another kind of source, or another policy, than it was asked for");
-    }
+    let artifact = pass.schema.spec.desired.oci_ref.is_some();
     pass.phase(Phase::Resolving);
-    if found.artifact.is_some() {
+    if artifact {
         pass.phase(Phase::Verifying);
     }
     let before = pass.status.source.clone();
-    source::take_report(pass, &held, found);
+    match &found.fetched {
+        None if source::is_known(pass, &found.found) => source::reaffirm(pass),
+        None => return Err("its Pod fetched nothing of a source that is not the one that was known"),
+        Some(fetched) => {
+            let policy = held.verification_policy.as_ref().map(|policy| policy.digest);
+            if fetched.artifact.is_some() != artifact || fetched.satisfies != policy {
+                return Err(
+                    "its Pod reports another kind of source, or another policy, than it was asked for",
+                );
+            }
+            source::take_report(pass, &held, &found.found, fetched);
+        }
+    }
     let same = before
         .zip(pass.status.source.as_ref())
         .is_some_and(|(was, now)| was.binds_as(now));

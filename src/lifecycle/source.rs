@@ -12,7 +12,7 @@ use ptah_api::{
 use ptah_contract::canonical;
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::Failure;
-use ptah_contract::protocol::SourceReport;
+use ptah_contract::protocol::{FetchedReport, SourceRevision};
 use serde_json::{Value, json};
 
 use super::evidence::{Evidence, ResolvedSource, SourceEvidence};
@@ -134,27 +134,52 @@ pub(super) fn take_config_map(pass: &mut Pass<'_>, source: &ResolvedSource) {
     report::snapshot_taken(pass, source);
 }
 
+/// Whether a Pod that fetched nothing found exactly what stands in status.
+pub(super) fn is_known(pass: &Pass<'_>, found: &SourceRevision) -> bool {
+    let Some(was) = &pass.status.source else {
+        return false;
+    };
+    let revision = match (&was.git, &was.artifact) {
+        (Some(git), _) => git.commit.clone(),
+        (None, Some(artifact)) => artifact.digest.to_string(),
+        (None, None) => return false,
+    };
+    !moved(pass) && revision == found.revision && was.content_digest == found.content_digest
+}
+
+/// The source is what it was: a refresh that failed in between is over.
+pub(super) fn reaffirm(pass: &mut Pass<'_>) {
+    if let Some(source) = pass.status.source.clone() {
+        report::resolved(pass, &source);
+    }
+}
+
 /// Records what a Pod found.
-pub(super) fn take_report(pass: &mut Pass<'_>, held: &SourceTerms, found: &SourceReport) {
+pub(super) fn take_report(
+    pass: &mut Pass<'_>,
+    held: &SourceTerms,
+    found: &SourceRevision,
+    fetched: &FetchedReport,
+) {
     let desired = pass.schema.spec.desired.clone();
     let git = desired.git.map(|git| GitRevisionStatus {
         repository: git.repository,
         reference: git.reference,
         path: git.path,
-        commit: found.found.revision.clone(),
-        resolved_ref: found.found.reference.clone(),
+        commit: found.revision.clone(),
+        resolved_ref: found.reference.clone(),
         tag_object: found.tag_object.clone(),
     });
-    let artifact = artifact_status(pass, &desired.oci_ref.unwrap_or_default(), held, found);
+    let requested = desired.oci_ref.unwrap_or_default();
     let fresh = SourceStatus {
         config_map: None,
         git,
-        artifact,
+        artifact: artifact_status(pass, &requested, held, found, fetched),
         source_policy: held.source_policy.clone(),
-        content_digest: found.found.content_digest,
+        content_digest: found.content_digest,
         snapshot: None,
-        files: i32::try_from(found.files).unwrap_or(i32::MAX),
-        bytes: i64::try_from(found.bytes).unwrap_or(i64::MAX),
+        files: i32::try_from(fetched.files).unwrap_or(i32::MAX),
+        bytes: i64::try_from(fetched.bytes).unwrap_or(i64::MAX),
         resolved_at: pass.time(),
     };
     report::resolved(pass, &fresh);
@@ -165,9 +190,10 @@ fn artifact_status(
     pass: &Pass<'_>,
     requested: &str,
     held: &SourceTerms,
-    found: &SourceReport,
+    found: &SourceRevision,
+    fetched: &FetchedReport,
 ) -> Option<ArtifactStatus> {
-    let artifact = found.artifact.as_ref()?;
+    let artifact = fetched.artifact.as_ref()?;
     let policy = held.verification_policy.as_ref()?;
     let before = pass
         .status
@@ -175,7 +201,7 @@ fn artifact_status(
         .as_ref()
         .and_then(|was| was.artifact.as_ref())
         .filter(|was| was.verification_policy_digest == policy.digest && was.verified);
-    let digest = found.found.revision.parse().ok()?;
+    let digest = found.revision.parse().ok()?;
     let verified_at = before
         .filter(|was| was.digest == digest)
         .map_or_else(|| pass.time(), |was| was.verified_at.clone());
@@ -183,9 +209,8 @@ fn artifact_status(
         requested_reference: requested.to_owned(),
         resolved_reference: artifact.resolved_reference.clone(),
         digest,
-        media_type: artifact.media_type.clone(),
+        index_digest: found.index_digest,
         artifact_type: artifact.artifact_type.clone(),
-        size: i64::try_from(artifact.size).unwrap_or(i64::MAX),
         verified: true,
         verification_policy_uid: policy.uid.clone(),
         verification_policy_digest: policy.digest,

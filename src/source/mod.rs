@@ -2,7 +2,7 @@
 //! Git repository and an OCI artifact what the Pod that resolves them is held to.
 
 mod config_map;
-//mod pod;
+mod pod;
 mod policy;
 mod snapshot;
 
@@ -40,10 +40,7 @@ impl Resolution {
 pub async fn resolve(client: &Client, schema: &PtahSchema) -> Result<Resolution, kube::Error> {
     match &schema.spec.desired.config_map {
         Some(source) => config_map::resolve(client, schema, source).await,
-        None => Ok(Resolution::refused(
-            ptah_api::conditions::reasons::SOURCE_NOT_SUPPORTED,
-            failure("source_not_supported", FailureClass::Input, String::new()),
-        )),
+        None => pod::resolve(client, schema).await,
     }
 }
 

@@ -12,6 +12,9 @@ use ptah_resolver::oci::Reference;
 use super::{Resolution, failure, policy};
 use crate::lifecycle::evidence::SourceEvidence;
 
+const SSH_PORT: u16 = 22;
+const HTTPS_PORT: u16 = 443;
+
 /// Reads what the source is held to.
 pub(super) async fn resolve(client: &Client, schema: &PtahSchema) -> Result<Resolution, kube::Error> {
     let namespace = schema.namespace().unwrap_or_default();
@@ -43,7 +46,10 @@ pub(super) async fn resolve(client: &Client, schema: &PtahSchema) -> Result<Reso
     if let Some(reference) = &desired.oci_ref {
         if let Err(error) = reference.parse::<Reference>() {
             let message = format!("spec.desired.ociRef {reference:?}: {error}");
-            return refused(reasons::RESOLVE_FAILED, failure(error.code(), error.class(), message));
+            return refused(
+                reasons::RESOLVE_FAILED,
+                failure(error.code(), error.class(), message),
+            );
         }
         // CEL asks for one; a resource from before that rule has none.
         let Some(selector) = &desired.verification_policy_from else {
@@ -72,15 +78,20 @@ fn admitted(git: &GitSource, policy: Option<&SourcePolicy>) -> Result<(), Failur
                 .to_owned(),
         ));
     }
-    let repository: Repository = git.repository.parse().map_err(|error: ptah_resolver::git::Error| {
-        let message = format!("spec.desired.git.repository: {error}");
-        failure(error.code(), error.class(), message)
-    })?;
+    let repository: Repository = git
+        .repository
+        .parse()
+        .map_err(|error: ptah_resolver::git::Error| {
+            let message = format!("spec.desired.git.repository: {error}");
+            failure(error.code(), error.class(), message)
+        })?;
     let Some(policy) = policy else {
         return Ok(());
     };
+    let usual = if repository.is_ssh() { SSH_PORT } else { HTTPS_PORT };
+    let authority = repository.authority();
     policy
-        .check_git_host(repository.host(), repository.port())
+        .check_git_host(authority.bare_host(), authority.port().unwrap_or(usual))
         .and_then(|()| policy.check_git_verification(git.verification.is_some()))
         .map_err(|refusal| {
             let message = format!("spec.desired.sourcePolicyFrom: {refusal}");

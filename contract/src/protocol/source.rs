@@ -43,6 +43,12 @@ pub struct SourceRevision {
     /// The full ref that led to the commit, where one did.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "ref")]
     pub reference: Option<String>,
+    /// The index that led to the artifact, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index_digest: Option<Digest>,
+    /// The annotated tag that led to the commit, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag_object: Option<String>,
     /// What it contained.
     pub content_digest: Digest,
 }
@@ -84,15 +90,24 @@ pub struct SourceRequest {
 pub struct ArtifactReport {
     /// The reference with its digest.
     pub resolved_reference: String,
-    /// Media type of the manifest.
-    pub media_type: String,
     /// Its artifact type.
     pub artifact_type: String,
-    /// Length of the manifest in bytes.
-    pub size: u64,
-    /// The index that led to it, where one did.
+}
+
+/// What was fetched and checked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FetchedReport {
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Number of files.
+    pub files: u64,
+    /// The artifact, of an OCI source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub index_digest: Option<Digest>,
+    pub artifact: Option<ArtifactReport>,
+    /// Digest of the verification policy that it satisfies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub satisfies: Option<Digest>,
 }
 
 /// What was found.
@@ -101,19 +116,7 @@ pub struct ArtifactReport {
 pub struct SourceReport {
     /// The revision, and its content.
     pub found: SourceRevision,
-    /// The annotated tag that led to the commit.
+    /// Absent when it is what was known: then nothing was fetched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tag_object: Option<String>,
-    /// The artifact, of an OCI source.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub artifact: Option<ArtifactReport>,
-    /// Bytes of all files.
-    pub bytes: u64,
-    /// Number of files.
-    pub files: u64,
-    /// It is what was known, and nothing was fetched.
-    pub unchanged: bool,
-    /// Digest of the verification policy that it satisfies.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub satisfies: Option<Digest>,
+    pub fetched: Option<FetchedReport>,
 }

@@ -68,8 +68,7 @@ fn reading() -> serde_json::Value {
     let digest = Digest::of(b"").to_string();
     serde_json::json!({
         "version": 1, "operation": "Observe", "operationId": "op",
-        "source": {"found": {"revision": "c0ffee", "ref": "refs/heads/main", "contentDigest": digest},
-                   "bytes": 1, "files": 1, "unchanged": true},
+        "source": {"found": {"revision": "c0ffee", "ref": "refs/heads/main", "contentDigest": digest}},
         "target": {"identityDigest": digest, "dialect": "postgres", "serverVersion": "17.10"},
         "observe": {"fingerprint": digest, "scope": ["public"], "steady": true},
     })
@@ -85,7 +84,7 @@ fn a_reading_of_a_source_reads_back_as_itself_and_an_impossible_one_is_refused()
     lacking["observe"]["steady"] = false.into();
     lacking["observe"]["filesMissing"] = true.into();
     assert!(read(&lacking).is_ok());
-    lacking["source"]["unchanged"] = false.into();
+    lacking["source"]["fetched"] = serde_json::json!({"bytes": 1, "files": 1});
     assert!(read(&lacking).is_err(), "files that were fetched are not missing");
     let mut both = reading();
     both["observe"]["filesMissing"] = true.into();

@@ -11,6 +11,7 @@ mod outcome;
 mod plan;
 mod read;
 mod snapshot;
+mod source;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -29,6 +30,8 @@ use self::deliver::Delivery;
 pub(crate) enum Part {
     /// The init container that checks the snapshot.
     Snapshot,
+    /// The init container that reaches the source.
+    Source,
     /// The container that reaches the database.
     Main,
 }
@@ -65,6 +68,7 @@ pub(crate) async fn run(arguments: Arguments, stop: CancellationToken) -> ExitCo
         })?;
         match arguments.step {
             Part::Snapshot => snapshot::run(&request),
+            Part::Source => source::run(&request, stop).await,
             Part::Main => main(request, stop).await,
         }
     };
@@ -107,8 +111,15 @@ async fn perform(request: &Request, delivery: &Delivery, deadline: &Deadline) ->
         Ok(target) => target,
         Err(failed) => return outcome::failed(request, failed),
     };
+    let found = match source::report() {
+        Ok(found) => found,
+        Err(failed) => return outcome::failed(request, failed),
+    };
     match request.identity.operation {
-        Operation::Observe => read::run(request, &target, deadline).await,
+        Operation::Observe => Outcome {
+            source: found.clone(),
+            ..read::run(request, found.as_ref(), &target, deadline).await
+        },
         Operation::Plan => plan::run(request, &target, deadline).await,
         Operation::Apply => apply::run(request, &target, delivery, deadline).await,
     }

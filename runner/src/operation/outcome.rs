@@ -13,6 +13,7 @@ pub(super) fn empty(request: &Request) -> Outcome {
         version: PROTOCOL_VERSION,
         operation: request.identity.operation,
         operation_id: request.identity.operation_id.clone(),
+        source: None,
         target: None,
         observe: None,
         plan: None,

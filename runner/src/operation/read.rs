@@ -2,15 +2,20 @@
 
 use std::path::Path;
 
-use ptah_contract::protocol::{ObserveReport, Outcome, Request, paths};
+use ptah_contract::protocol::{ObserveReport, Outcome, Request, SourceReport, paths};
 use ptah_engine::{Deadline, Observation, Scope, Scratch, Target, desired_scope, drift, observe};
 
 use super::outcome;
 
 /// Reads the database. A refresh that finds what the last no-change plan was made from ends here, without a scratch
 /// server.
-pub(super) async fn run(request: &Request, target: &Target, deadline: &Deadline) -> Outcome {
-    match reading(request, target, deadline).await {
+pub(super) async fn run(
+    request: &Request,
+    found: Option<&SourceReport>,
+    target: &Target,
+    deadline: &Deadline,
+) -> Outcome {
+    match reading(request, found, target, deadline).await {
         Ok((observation, report)) => Outcome {
             target: Some(outcome::reading(target, &observation)),
             observe: Some(report),
@@ -22,21 +27,26 @@ pub(super) async fn run(request: &Request, target: &Target, deadline: &Deadline)
 
 async fn reading(
     request: &Request,
+    found: Option<&SourceReport>,
     target: &Target,
     deadline: &Deadline,
 ) -> ptah_engine::Result<(Observation, ObserveReport)> {
     let policy = &request.policy;
+    let content = found.map(|found| found.found.content_digest).or(request.content_digest);
+    let fetched = found.is_none_or(|found| found.fetched.is_some());
     if let Some(last) = request
         .last
         .as_ref()
-        .filter(|last| Some(last.content_digest) == request.content_digest)
+        .filter(|last| Some(last.content_digest) == content)
     {
         let observation = observe(target, &Scope::exactly(last.scope.clone()), policy, deadline).await?;
-        if observation.fingerprint == last.observed_fingerprint {
+        let steady = observation.fingerprint == last.observed_fingerprint;
+        if steady || !fetched {
             let report = ObserveReport {
                 fingerprint: observation.fingerprint,
                 scope: observation.scope.clone(),
-                steady: true,
+                steady,
+                files_missing: !steady,
                 drift: None,
             };
             return Ok((observation, report));
@@ -51,6 +61,7 @@ async fn reading(
         fingerprint: observation.fingerprint,
         scope: observation.scope.clone(),
         steady: false,
+        files_missing: false,
         drift: Some(drift),
     };
     Ok((observation, report))

@@ -6,8 +6,8 @@ use ptah_contract::drift::{DriftReport, Severity};
 use ptah_contract::failure::{Failure, FailureClass};
 use ptah_contract::plan_document::{PlanDocument, Proof, Statement};
 use ptah_contract::protocol::{
-    ApplyReport, ArtifactReport, ObserveReport, Operation, Outcome, PROTOCOL_VERSION, PlanReport, PlanResult,
-    SourceReport, SourceRevision, Step as OperationStep, StepFailure, TargetReading,
+    ApplyReport, ArtifactReport, FetchedReport, ObserveReport, Operation, Outcome, PROTOCOL_VERSION,
+    PlanReport, PlanResult, SourceReport, SourceRevision, Step as OperationStep, StepFailure, TargetReading,
 };
 
 use super::super::claim;
@@ -79,7 +79,10 @@ impl World {
                     && status.proven.as_ref().is_some_and(|proven| {
                         proven.observed_fingerprint == self.database && proven.content_digest == desired
                     });
-                let unchanged = outcome.source.as_ref().is_some_and(|report| report.unchanged);
+                let unchanged = outcome
+                    .source
+                    .as_ref()
+                    .is_some_and(|report| report.fetched.is_none());
                 let differences = if self.database == desired {
                     vec![]
                 } else {
@@ -140,24 +143,25 @@ impl World {
                 (_, Some(artifact)) => Some(artifact.digest.to_string()),
                 _ => None,
             });
+        let unchanged = operation.refresh && before.as_ref() == Some(&revision);
+        let fetched = FetchedReport {
+            bytes: 3,
+            files: 1,
+            artifact: oci.then(|| ArtifactReport {
+                resolved_reference: format!("registry.example/app@{revision}"),
+                artifact_type: "application/vnd.stokaro.ptah.schema.v1".to_owned(),
+            }),
+            satisfies: terms.verification_policy.as_ref().map(|policy| policy.digest),
+        };
         Ok(Some(SourceReport {
-            unchanged: operation.refresh && before.as_ref() == Some(&revision),
+            fetched: (!unchanged).then_some(fetched),
             found: SourceRevision {
                 revision: revision.clone(),
                 reference: (!oci).then(|| "refs/heads/main".to_owned()),
+                index_digest: None,
+                tag_object: None,
                 content_digest: remote.content,
             },
-            tag_object: None,
-            artifact: oci.then(|| ArtifactReport {
-                resolved_reference: format!("registry.example/app@{revision}"),
-                media_type: "application/vnd.oci.image.manifest.v1+json".to_owned(),
-                artifact_type: "application/vnd.stokaro.ptah.schema.v1".to_owned(),
-                size: 500,
-                index_digest: None,
-            }),
-            bytes: 3,
-            files: 1,
-            satisfies: terms.verification_policy.as_ref().map(|policy| policy.digest),
         }))
     }
 

@@ -4,7 +4,7 @@ use ptah_api::Phase;
 use ptah_api::conditions::types;
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::FailureClass;
-use ptah_contract::protocol::{ApplyReport, Operation};
+use ptah_contract::protocol::{ApplyReport, Operation, Step as OperationStep};
 use serde_json::json;
 
 use super::super::evidence::{Claimant, SourceEvidence};
@@ -455,6 +455,17 @@ fn promise_p020_every_arrow_of_the_diagram_is_taken_by_some_scenario() {
         world.database = Digest::of(b"one");
         world.settle();
     });
+    for refused in [false, true] {
+        collect(super::sources::oci_world(json!({})), &|world| {
+            if refused {
+                world.refuse_next = Some((
+                    OperationStep::Verify,
+                    failure("policy_refused", FailureClass::Refused),
+                ));
+            }
+            world.settle();
+        });
+    }
     let missing: Vec<_> = arrows::diagram()
         .iter()
         .filter(|arrow| !taken.contains(*arrow))

@@ -10,11 +10,12 @@ use ptah_api::conditions::{MAX_MESSAGE_BYTES, reasons, types};
 use ptah_api::{Phase, PtahSchema};
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::{Failure, FailureClass};
-use ptah_contract::protocol::{ApplyReport, Operation};
+use ptah_contract::protocol::{ApplyReport, Operation, Step as OperationStep};
 use serde_json::{Value, json};
 
 use super::super::evidence::{Claimant, SourceEvidence};
 use super::super::step::{Effect, Notice, Requeue};
+use super::sources;
 use super::world::World;
 
 /// A world, and what was told about it as Events.
@@ -340,6 +341,62 @@ fn all() -> BTreeMap<&'static str, Told> {
         told.until(Phase::VerifyingConvergence);
         told.world.delete();
     });
+
+    // Sources that the reading's own Pod resolves.
+    let git = || {
+        let mut spec = always();
+        spec["desired"] = sources::git("https://git.example/app.git", "main", "db");
+        spec
+    };
+    add("git-first-resolving", git(), &|told| {
+        told.world.push("one");
+        told.until(Phase::Resolving);
+    });
+    add("git-in-sync", git(), &|told| {
+        told.world.push("one");
+        told.settle();
+    });
+    add("git-refreshing", git(), &|told| {
+        told.world.push("one");
+        told.settle();
+        told.world.advance(601);
+        told.until(Phase::Resolving);
+    });
+    add("failed-pull", git(), &|told| {
+        told.world.push("one");
+        let why = failure(
+            "ref_not_found",
+            FailureClass::Input,
+            "there is no branch or tag \"main\" in https://git.example/app.git",
+        );
+        told.world.refuse_next = Some((OperationStep::Resolve, why));
+        told.settle();
+    });
+    add("failed-source-policy", git(), &|told| {
+        told.world.source = SourceEvidence::Refused {
+            failure: failure(
+                "source_policy_refused",
+                FailureClass::Refused,
+                "spec.desired.sourcePolicyFrom: git.hosts of the source policy does not list \"git.example\"",
+            ),
+            reason: "SourcePolicyRefused",
+        };
+        told.settle();
+    });
+    add("oci-in-sync", always(), &|told| {
+        told.world = sources::oci_world(always());
+        told.settle();
+    });
+    add("blocked-artifact", always(), &|told| {
+        told.world = sources::oci_world(always());
+        let why = failure(
+            "policy_refused",
+            FailureClass::Refused,
+            "require_annotations: the annotation org.opencontainers.image.source is missing",
+        );
+        told.world.refuse_next = Some((OperationStep::Verify, why));
+        told.settle();
+    });
     all
 }
 
@@ -397,10 +454,11 @@ fn the_fixtures_are_what_the_lifecycle_writes_now() {
 #[test]
 fn every_phase_of_a_schema_has_a_fixture() {
     let phases: std::collections::BTreeSet<Phase> = all().values().map(|told| told.world.phase()).collect();
-    // A ConfigMap is resolved within the pass that claims the reading, and has nothing to be verified.
-    let passed_through = [Phase::Resolving, Phase::Verifying];
+    // An artifact is verified by the Pod that resolved it, within the pass that reads its result.
+    let passed_through = [Phase::Verifying];
     for phase in [
         Phase::Pending,
+        Phase::Resolving,
         Phase::Observing,
         Phase::Planning,
         Phase::AwaitingApproval,

@@ -6,13 +6,14 @@ use std::collections::VecDeque;
 use ptah_api::{ImmutableObjectReference, OperationType, Phase};
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::FailureClass;
-use ptah_contract::protocol::{ApplyReport, Operation};
+use ptah_contract::protocol::{ApplyReport, Operation, Step as OperationStep};
 use serde_json::json;
 
 use super::super::evidence::Claimant;
 use super::super::step::Requeue;
 use super::faults::Cut;
 use super::runner::failure;
+use super::sources;
 use super::world::World;
 
 /// A moment in the life of a resource.
@@ -305,6 +306,7 @@ pub(super) fn all() -> Vec<Story> {
             }
         }),
     ];
+    stories.extend(of_pod_sources());
     for operation in [Operation::Observe, Operation::Plan] {
         let story = Story::new(format!("a {operation:?} that fails once"), json!({}));
         stories.push(story.with(|world| {
@@ -322,6 +324,55 @@ pub(super) fn all() -> Vec<Story> {
             }
             stories.push(story);
         }
+    }
+    stories
+}
+
+/// Stories of sources that the reading's own Pod resolves.
+fn of_pod_sources() -> Vec<Story> {
+    let story = |name: &str, world: World| Story {
+        world,
+        ..Story::new(name, json!({}))
+    };
+    let git = |name: &str| story(name, sources::git_world(json!({})));
+    let gone: Deed = |world| {
+        world.push("two");
+        if let Some(remote) = &mut world.remote {
+            remote.gone = true;
+        }
+    };
+    let mut stories = vec![
+        git("a Git source"),
+        story("an OCI source", sources::oci_world(json!({}))),
+        git("a refused pull").with(|world| {
+            world.refuse_next = Some((
+                OperationStep::Resolve,
+                failure("submodule", FailureClass::Refused),
+            ));
+        }),
+        story("a refused artifact", sources::oci_world(json!({}))).with(|world| {
+            world.refuse_next = Some((
+                OperationStep::Verify,
+                failure("policy_refused", FailureClass::Refused),
+            ));
+        }),
+        git("a commit that is gone before its plan is made").then(Moment::Planning, gone),
+        git("a commit that is gone before its run is proven").then(Moment::Proving, gone),
+        git("a commit that is gone while it runs").then(Moment::Running, gone),
+        git("from Git to a ConfigMap").then(Moment::Waiting, |world| {
+            world.remote = None;
+            world.edit_source("two");
+            world.edit_spec(json!({"desired": {"configMap": {"name": "sql"}}}));
+        }),
+    ];
+    for moment in MOMENTS {
+        let push: Deed = |world| world.push("two");
+        stories.push(git(&format!("a push at {moment:?}")).then(moment, push).then(
+            Moment::AtRest,
+            |world| {
+                world.advance(601);
+            },
+        ));
     }
     stories
 }

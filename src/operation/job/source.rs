@@ -71,16 +71,26 @@ pub(super) fn pinned(desired: &DesiredSource, known: &SourceStatus) -> Result<Op
 }
 
 fn revision(source: &SourceStatus) -> Option<SourceRevision> {
-    let (revision, reference) = match (&source.git, &source.artifact) {
-        (Some(git), _) => (git.commit.clone(), git.resolved_ref.clone()),
-        (None, Some(artifact)) => (artifact.digest.to_string(), None),
-        (None, None) => return None,
-    };
-    Some(SourceRevision {
-        revision,
-        reference,
+    let mut known = SourceRevision {
+        revision: String::new(),
+        reference: None,
+        index_digest: None,
+        tag_object: None,
         content_digest: source.content_digest,
-    })
+    };
+    match (&source.git, &source.artifact) {
+        (Some(git), _) => {
+            known.revision.clone_from(&git.commit);
+            known.reference.clone_from(&git.resolved_ref);
+            known.tag_object.clone_from(&git.tag_object);
+        }
+        (None, Some(artifact)) => {
+            known.revision = artifact.digest.to_string();
+            known.index_digest = artifact.index_digest;
+        }
+        (None, None) => return None,
+    }
+    Some(known)
 }
 
 fn locator(desired: &DesiredSource) -> Result<SourceLocator, Error> {
