@@ -208,18 +208,8 @@ impl Error {
             if let Some(own) = cause.downcast_ref::<Self>() {
                 return own.clone();
             }
-            // An I/O error may hold another error without naming it as its source.
-            let inner = cause
-                .downcast_ref::<io::Error>()
-                .and_then(|error| error.get_ref())
-                .map(|inner| inner as &(dyn StdError + 'static));
-            for cause in [Some(cause), inner].into_iter().flatten() {
-                if let Some(own) = cause.downcast_ref::<Self>() {
-                    return own.clone();
-                }
-                if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
-                    return Self::of_tls(tls, host);
-                }
+            if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
+                return Self::of_tls(tls, host);
             }
         }
         if error.is_timeout() {
@@ -262,7 +252,14 @@ fn passes(status: u16) -> bool {
     status == 408 || status == 429 || (500..600).contains(&status)
 }
 
+/// The error and what caused it. An I/O error may hold another, and that another, without naming it as its source.
 fn causes<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
     let first: Option<&'a (dyn StdError + 'static)> = Some(error);
-    std::iter::successors(first, |error| (*error).source())
+    std::iter::successors(first, |error| {
+        let error: &'a (dyn StdError + 'static) = *error;
+        match error.downcast_ref::<io::Error>() {
+            Some(error) => error.get_ref().map(|inner| inner as &(dyn StdError + 'static)),
+            None => error.source(),
+        }
+    })
 }

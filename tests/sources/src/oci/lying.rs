@@ -258,8 +258,12 @@ fn said(script: &Script, rule: &Rule) -> Response<Body> {
             Body::from_stream(futures::stream::iter([piece(*size)]).chain(futures::stream::pending()))
         }
         Answer::Cut(size) => {
-            let broken = Err(std::io::Error::other("cut"));
-            Body::from_stream(futures::stream::iter([piece(*size), broken]))
+            // What was sent has to leave before the connection breaks.
+            let broken = futures::stream::once(async {
+                tokio::task::yield_now().await;
+                Err(std::io::Error::other("cut"))
+            });
+            Body::from_stream(futures::stream::iter([piece(*size)]).chain(broken))
         }
         Answer::Endless => Body::from_stream(futures::stream::repeat_with(move || piece(1 << 16))),
     };

@@ -58,3 +58,33 @@ impl Store {
         self.manifest(tag, MANIFEST, manifest.to_string().as_bytes())
     }
 }
+
+impl Store {
+    /// Writes an OCI image layout of what stands under a tag, for programs that copy such layouts.
+    ///
+    /// # Panics
+    /// When nothing stands there, or writing fails.
+    pub fn layout(&self, tag: &str, folder: &std::path::Path) {
+        let blobs = folder.join("blobs/sha256");
+        std::fs::create_dir_all(&blobs).expect("a folder for blobs");
+        let write = |digest: &str, bytes: &[u8]| {
+            let hex = digest.trim_start_matches("sha256:");
+            std::fs::write(blobs.join(hex), bytes).expect("a blob is written");
+        };
+        for (digest, bytes) in &self.blobs {
+            write(digest, bytes);
+        }
+        for (name, (bytes, _)) in self.manifests.iter().filter(|(name, _)| name.starts_with("sha256:")) {
+            write(name, bytes);
+        }
+        let (bytes, media_type) = self.manifests.get(tag).expect("the tag is there");
+        let entry = json!({
+            "mediaType": media_type, "digest": Digest::of(bytes).to_string(), "size": bytes.len(),
+            "annotations": {"org.opencontainers.image.ref.name": tag},
+        });
+        let index = json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": [entry]});
+        std::fs::write(folder.join("index.json"), index.to_string()).expect("the index is written");
+        let version = r#"{"imageLayoutVersion":"1.0.0"}"#;
+        std::fs::write(folder.join("oci-layout"), version).expect("the layout's version is written");
+    }
+}
