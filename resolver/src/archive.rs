@@ -141,7 +141,12 @@ pub fn unpack(
     let input = BufReader::with_capacity(64 << 10, Below(input));
     match compression {
         Compression::None => tar(input, folder, digest, content),
-        Compression::Gzip => tar(flate2::bufread::MultiGzDecoder::new(input), folder, digest, content),
+        Compression::Gzip => tar(
+            flate2::bufread::MultiGzDecoder::new(input),
+            folder,
+            digest,
+            content,
+        ),
         Compression::Zstd => {
             let mut decoder = zstd::Decoder::with_buffer(input).map_err(Error::Read)?;
             decoder.window_log_max(ZSTD_WINDOW_LOG).map_err(Error::Read)?;

@@ -155,6 +155,10 @@ impl Document {
             || self.require_signature
             || !self.artifact_types.is_empty()
             || !self.require_annotations.is_empty();
-        if requires { Ok(()) } else { Err(Error::RequiresNothing) }
+        if requires {
+            Ok(())
+        } else {
+            Err(Error::RequiresNothing)
+        }
     }
 }

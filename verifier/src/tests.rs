@@ -57,8 +57,10 @@ fn promise_p023_every_policy_of_the_table_judges_as_the_table_says() {
                 continue;
             };
             let verdict = policy.as_ref().unwrap().check(&artifact(described));
-            let findings: Vec<String> =
-                verdict.findings().map(|one| format!("{}: {}", one.name, one.detail)).collect();
+            let findings: Vec<String> = verdict
+                .findings()
+                .map(|one| format!("{}: {}", one.name, one.detail))
+                .collect();
             let found = if verdict.is_satisfied() {
                 "satisfied".to_owned()
             } else {
@@ -74,7 +76,11 @@ fn promise_p023_every_policy_of_the_table_judges_as_the_table_says() {
 fn a_policy_is_known_by_its_bytes_and_a_huge_one_is_not_read() {
     let bytes = b"version: 1\nrequire_digest_pin: true\n";
     assert_eq!(Policy::parse(bytes).unwrap().digest(), Digest::of(bytes));
-    let huge = [&b"version: 1\nrequire_digest_pin: true\n#"[..], &vec![b'x'; MAX_POLICY_BYTES]].concat();
+    let huge = [
+        &b"version: 1\nrequire_digest_pin: true\n#"[..],
+        &vec![b'x'; MAX_POLICY_BYTES],
+    ]
+    .concat();
     assert_eq!(Policy::parse(&huge).unwrap_err().class(), FailureClass::Input);
 }
 
@@ -82,8 +88,15 @@ fn a_policy_is_known_by_its_bytes_and_a_huge_one_is_not_read() {
 fn a_verdict_says_what_was_satisfied_and_a_verdict_about_nothing_satisfies_nobody() {
     let policy = Policy::parse(b"version: 1\nrequire_digest_pin: true\nartifact_types: [a]\n").unwrap();
     let verdict = policy.check(&artifact("pinned type=b"));
-    let satisfied: Vec<_> = verdict.requirements.iter().map(|one| (one.name, one.satisfied)).collect();
-    assert_eq!(satisfied, [("require_digest_pin", true), ("artifact_types", false)]);
+    let satisfied: Vec<_> = verdict
+        .requirements
+        .iter()
+        .map(|one| (one.name, one.satisfied))
+        .collect();
+    assert_eq!(
+        satisfied,
+        [("require_digest_pin", true), ("artifact_types", false)]
+    );
     assert!(!Verdict { requirements: vec![] }.is_satisfied());
 }
 

@@ -93,10 +93,14 @@ impl Policy {
         kinds.sort_unstable();
         kinds.dedup();
         match signed {
-            Some(one) if one.found == Found::SignatureTag => {
-                (true, format!("{} is signed by the tag that cosign uses", artifact.digest))
-            }
-            Some(one) => (true, format!("{:?} is attached to {}", one.artifact_type, artifact.digest)),
+            Some(one) if one.found == Found::SignatureTag => (
+                true,
+                format!("{} is signed by the tag that cosign uses", artifact.digest),
+            ),
+            Some(one) => (
+                true,
+                format!("{:?} is attached to {}", one.artifact_type, artifact.digest),
+            ),
             None if kinds.is_empty() => (
                 false,
                 format!(

@@ -161,7 +161,9 @@ impl Error {
             Self::InvalidCa(_) => "invalid_ca",
             Self::Status { status: 401, .. } => "authentication_failed",
             Self::Status { status: 403, .. } => "access_denied",
-            Self::Status { status: 404 | 410, .. } => "not_found",
+            Self::Status {
+                status: 404 | 410, ..
+            } => "not_found",
             Self::Status { status, .. } if passes(*status) => "server_unavailable",
             Self::Status { .. } => "unexpected_status",
             Self::Client => "client_failed",
@@ -202,7 +204,12 @@ impl Error {
     }
 
     /// What a failed request means. A failure of our own hooks (the address check) is found inside and kept.
-    pub(super) fn of_request(error: &reqwest::Error, host: &str, connect_seconds: u64, idle_seconds: u64) -> Self {
+    pub(super) fn of_request(
+        error: &reqwest::Error,
+        host: &str,
+        connect_seconds: u64,
+        idle_seconds: u64,
+    ) -> Self {
         let host = host.to_owned();
         for cause in causes(error) {
             if let Some(own) = cause.downcast_ref::<Self>() {

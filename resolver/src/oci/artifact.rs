@@ -62,7 +62,11 @@ pub async fn resolve_if_changed(
 ///
 /// # Errors
 /// As [`resolve`]; nothing of the content is read.
-pub async fn describe(request: &Request, digest: Digest, attempt: &Attempt) -> Result<ArtifactDescription, Error> {
+pub async fn describe(
+    request: &Request,
+    digest: Digest,
+    attempt: &Attempt,
+) -> Result<ArtifactDescription, Error> {
     let session = Session::open(request, attempt)?;
     let found = pull(&session, &Selector::Digest(digest)).await?;
     Ok(ArtifactDescription {
@@ -167,14 +171,20 @@ async fn held(session: &Session<'_>, descriptor: &Descriptor) -> Result<Document
 }
 
 /// The manifest, with the digest and size of its bytes.
-pub(super) async fn get(session: &Session<'_>, selector: &Selector) -> Result<(Digest, u64, Document), Error> {
+pub(super) async fn get(
+    session: &Session<'_>,
+    selector: &Selector,
+) -> Result<(Digest, u64, Document), Error> {
     let url = session.url(&format!("manifests/{selector}"))?;
     let response = session.ask(Method::GET, &url, ACCEPT).await?;
     if response.status().as_u16() == 404 {
         return Err(not_found(session, selector));
     }
     let response = response.success()?;
-    let said = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let said = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
     let said = said.map(str::to_owned);
     let promised = promised(response.headers());
     let body = response.capped(session.attempt, MAX_MANIFEST).await;

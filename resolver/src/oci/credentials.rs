@@ -59,7 +59,9 @@ pub enum Error {
         missing: &'static str,
     },
     /// No credential at all.
-    #[error("the Secret holds no credential: neither username and password, nor token, nor .dockerconfigjson")]
+    #[error(
+        "the Secret holds no credential: neither username and password, nor token, nor .dockerconfigjson"
+    )]
     None,
     /// The docker configuration.
     #[error(transparent)]
@@ -129,9 +131,10 @@ impl Error {
     #[must_use]
     pub fn class(&self) -> FailureClass {
         match self {
-            Self::NoGrant { .. } | Self::OtherRegistry { .. } | Self::OtherCa { .. } | Self::Unused { .. } => {
-                FailureClass::Refused
-            }
+            Self::NoGrant { .. }
+            | Self::OtherRegistry { .. }
+            | Self::OtherCa { .. }
+            | Self::Unused { .. } => FailureClass::Refused,
             Self::DockerConfig(error) => error.class(),
             _ => FailureClass::Input,
         }
@@ -198,7 +201,9 @@ impl Credentials {
             };
             let text = std::str::from_utf8(bytes).map_err(|_| Error::Value(key))?;
             // Editors end a file with a line feed, and `kubectl create secret --from-file` keeps it.
-            let text = text.strip_suffix('\n').map_or(text, |text| text.strip_suffix('\r').unwrap_or(text));
+            let text = text
+                .strip_suffix('\n')
+                .map_or(text, |text| text.strip_suffix('\r').unwrap_or(text));
             if text.len() as u64 > MAX_VALUE {
                 return Err(Error::Value(key));
             }
@@ -209,7 +214,10 @@ impl Credentials {
         };
         let docker = values.get(DOCKER_CONFIG).map(|bytes| Secret::new(bytes.clone()));
         let (username, password, token) = (secret(USERNAME)?, secret(PASSWORD)?, secret(TOKEN)?);
-        let pair = username.as_ref().map(|_| USERNAME).or(password.as_ref().map(|_| PASSWORD));
+        let pair = username
+            .as_ref()
+            .map(|_| USERNAME)
+            .or(password.as_ref().map(|_| PASSWORD));
         let modes = [
             pair,
             token.as_ref().map(|_| TOKEN),
@@ -346,7 +354,10 @@ mod tests {
 
     fn values(line: &str) -> BTreeMap<String, Vec<u8>> {
         let parsed: BTreeMap<String, String> = serde_json::from_str(line).unwrap();
-        parsed.into_iter().map(|(key, value)| (key, value.into_bytes())).collect()
+        parsed
+            .into_iter()
+            .map(|(key, value)| (key, value.into_bytes()))
+            .collect()
     }
 
     #[test]
@@ -373,7 +384,10 @@ mod tests {
             for (key, value) in &values {
                 std::fs::write(folder.path().join(key), value).unwrap();
             }
-            for credentials in [Credentials::from_values(&values), Credentials::from_dir(folder.path())] {
+            for credentials in [
+                Credentials::from_values(&values),
+                Credentials::from_dir(folder.path()),
+            ] {
                 let found = match credentials.and_then(|c| c.granted(&reference, plain_http, ca)) {
                     Ok(granted) => {
                         assert_eq!(granted.plain_http, plain_http);
@@ -401,7 +415,10 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_there_is_no_anonymous_access() {
         let error = Credentials::from_dir(Path::new("/nowhere")).unwrap_err();
-        assert_eq!((error.code(), error.class()), ("auth_unreadable", FailureClass::Input));
+        assert_eq!(
+            (error.code(), error.class()),
+            ("auth_unreadable", FailureClass::Input)
+        );
     }
 
     #[test]
@@ -429,11 +446,17 @@ mod tests {
             Credentials::from_values(&secret).unwrap(),
             Credentials::from_values(&docker).unwrap()
         );
-        assert!(!shown.contains("hunter2") && !shown.contains("104, 117"), "{shown}");
+        assert!(
+            !shown.contains("hunter2") && !shown.contains("104, 117"),
+            "{shown}"
+        );
     }
 
     #[test]
     fn the_grant_of_docker_hub_is_for_the_registry_that_answers() {
-        assert_eq!(grant_for("docker.io").unwrap().to_string(), "registry-1.docker.io");
+        assert_eq!(
+            grant_for("docker.io").unwrap().to_string(),
+            "registry-1.docker.io"
+        );
     }
 }

@@ -142,16 +142,22 @@ pub fn login(bytes: &[u8], reference: &Reference) -> Result<Login, Error> {
     let mut covering: Vec<_> = covering.collect();
     covering.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     let Some((rank, key, entry)) = covering.first() else {
-        let helper = document.cred_helpers.unwrap_or_default().keys().any(|key| Place::of(key).covers(reference));
+        let helper = document
+            .cred_helpers
+            .unwrap_or_default()
+            .keys()
+            .any(|key| Place::of(key).covers(reference));
         let registry = reference.registry().to_string();
-        return Err(if helper || document.creds_store.is_some_and(|store| !store.is_empty()) {
-            Error::Helper(registry)
-        } else {
-            Error::NoEntry {
-                registry,
-                repository: reference.repository().to_owned(),
-            }
-        });
+        return Err(
+            if helper || document.creds_store.is_some_and(|store| !store.is_empty()) {
+                Error::Helper(registry)
+            } else {
+                Error::NoEntry {
+                    registry,
+                    repository: reference.repository().to_owned(),
+                }
+            },
+        );
     };
     let login = entry.login(key)?;
     for (other, second, entry) in &covering[1..] {
@@ -275,7 +281,11 @@ fn host_matches(pattern: &str, host: &str) -> bool {
         return pattern == host;
     }
     let (patterns, labels): (Vec<_>, Vec<_>) = (pattern.split('.').collect(), host.split('.').collect());
-    patterns.len() == labels.len() && patterns.iter().zip(&labels).all(|(pattern, label)| label_matches(pattern, label))
+    patterns.len() == labels.len()
+        && patterns
+            .iter()
+            .zip(&labels)
+            .all(|(pattern, label)| label_matches(pattern, label))
 }
 
 fn label_matches(pattern: &str, label: &str) -> bool {

@@ -232,9 +232,10 @@ impl Error {
             | Self::CredentialRejected { .. }
             | Self::CredentialUnsuited { .. }
             | Self::Denied { .. } => FailureClass::Input,
-            Self::Realm { .. } | Self::IndexCount { .. } | Self::NestedIndex { .. } | Self::TooManyReferrers { .. } => {
-                FailureClass::Refused
-            }
+            Self::Realm { .. }
+            | Self::IndexCount { .. }
+            | Self::NestedIndex { .. }
+            | Self::TooManyReferrers { .. } => FailureClass::Refused,
             Self::Challenge { .. }
             | Self::Token { .. }
             | Self::ManifestTooLarge { .. }

@@ -15,10 +15,10 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 use tokio_util::bytes::{Buf as _, Bytes};
 
+use super::Error;
 use super::manifest::Descriptor;
 use super::session::Session;
 use super::shape::{Form, Part};
-use super::Error;
 use crate::archive;
 use crate::content::{Content, Writer};
 use crate::net::Response;
@@ -30,7 +30,10 @@ const WAITING: usize = 8;
 
 /// Layers with the same bytes are fetched once.
 enum Task<'a> {
-    Files { layer: &'a Descriptor, paths: Vec<&'a str> },
+    Files {
+        layer: &'a Descriptor,
+        paths: Vec<&'a str>,
+    },
     Archive(&'a Part),
 }
 
@@ -66,7 +69,12 @@ pub(super) async fn fetch(session: &Session<'_>, parts: &[Part], content: &Conte
     running.buffer_unordered(SIDE_BY_SIDE).try_collect().await
 }
 
-async fn raw(session: &Session<'_>, layer: &Descriptor, paths: &[&str], content: &Content) -> Result<(), Error> {
+async fn raw(
+    session: &Session<'_>,
+    layer: &Descriptor,
+    paths: &[&str],
+    content: &Content,
+) -> Result<(), Error> {
     let writers: Result<Vec<Writer>, _> = paths.iter().map(|path| content.file(path)).collect();
     let mut writers = writers?;
     let mut blob = Blob::open(session, layer).await?;

@@ -178,7 +178,11 @@ impl Document {
         let said = content_type.map(|value| value.split(';').next().unwrap_or_default().trim());
         let said = said.filter(|said| is_known(said));
         let one = |text: Option<&str>| text.is_some_and(|text| SCHEMA_1.contains(&text));
-        if raw.schema_version == Some(1) || raw.fs_layers.is_some() || one(raw.media_type.as_deref()) || one(said) {
+        if raw.schema_version == Some(1)
+            || raw.fs_layers.is_some()
+            || one(raw.media_type.as_deref())
+            || one(said)
+        {
             return Err(Error::SchemaOne);
         }
         if raw.schema_version != Some(2) {
@@ -247,7 +251,8 @@ fn conflict(first: &str, second: &str) -> Error {
 
 /// Media types that say what a document is; `application/json` and the like say nothing.
 fn is_known(media_type: &str) -> bool {
-    [OCI_MANIFEST, OCI_INDEX, DOCKER_MANIFEST, DOCKER_INDEX].contains(&media_type) || SCHEMA_1.contains(&media_type)
+    [OCI_MANIFEST, OCI_INDEX, DOCKER_MANIFEST, DOCKER_INDEX].contains(&media_type)
+        || SCHEMA_1.contains(&media_type)
 }
 
 /// Whether this is the media type of an index.

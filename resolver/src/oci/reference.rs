@@ -228,7 +228,9 @@ fn is_tag(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.first().is_some_and(|first| word(*first))
         && bytes.len() <= 128
-        && bytes.iter().all(|byte| word(*byte) || matches!(byte, b'.' | b'-'))
+        && bytes
+            .iter()
+            .all(|byte| word(*byte) || matches!(byte, b'.' | b'-'))
 }
 
 #[cfg(test)]
@@ -254,7 +256,10 @@ mod tests {
                     reference.selector()
                 ),
                 Err(error) => {
-                    assert_eq!((error.code(), error.class()), ("invalid_reference", FailureClass::Input));
+                    assert_eq!(
+                        (error.code(), error.class()),
+                        ("invalid_reference", FailureClass::Input)
+                    );
                     format!("no {}", error.0)
                 }
             };
@@ -266,7 +271,9 @@ mod tests {
 
     #[test]
     fn a_refusal_does_not_repeat_the_text() {
-        let error = "oci://user:hunter2@registry.example/app".parse::<Reference>().unwrap_err();
+        let error = "oci://user:hunter2@registry.example/app"
+            .parse::<Reference>()
+            .unwrap_err();
         assert!(!error.to_string().contains("hunter2"));
     }
 

@@ -77,7 +77,11 @@ impl<'a> Session<'a> {
             client = client.allow_plain_http();
         }
         let scheme = if plain_http { "http" } else { "https" };
-        let base = format!("{scheme}://{}/v2/{}/", reference.registry(), reference.repository());
+        let base = format!(
+            "{scheme}://{}/v2/{}/",
+            reference.registry(),
+            reference.repository()
+        );
         let base = Url::parse(&base).map_err(|_| crate::net::Error::InvalidAuthority)?;
         Ok(Self {
             client,
@@ -107,7 +111,12 @@ impl<'a> Session<'a> {
     }
 
     /// Asks, proves who asks where that is wanted, and follows redirects. Answers of 401 and 403 are failures.
-    pub(super) async fn ask(&self, method: Method, url: &Url, accept: &'static str) -> Result<Response, Error> {
+    pub(super) async fn ask(
+        &self,
+        method: Method,
+        url: &Url,
+        accept: &'static str,
+    ) -> Result<Response, Error> {
         let mut renewed = false;
         for _ in 0..MAX_ROUNDS {
             let used = self.proof.lock().await.current.clone();
@@ -184,9 +193,11 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         proof.current = None;
-        let challenge = asked.or_else(|| proof.asked.clone()).ok_or_else(|| Error::Challenge {
-            registry: self.registry(),
-        })?;
+        let challenge = asked
+            .or_else(|| proof.asked.clone())
+            .ok_or_else(|| Error::Challenge {
+                registry: self.registry(),
+            })?;
         proof.current = Some(self.answer(&challenge).await?);
         proof.asked = Some(challenge);
         Ok(())
@@ -211,10 +222,14 @@ impl<'a> Session<'a> {
             (Challenge::Basic, None) => Err(Error::CredentialMissing {
                 registry: self.registry(),
             }),
-            (Challenge::Basic, Some(Login::Password { username, password })) => fixed(basic(username, password)),
+            (Challenge::Basic, Some(Login::Password { username, password })) => {
+                fixed(basic(username, password))
+            }
             (Challenge::Basic, Some(_)) => unsuited("a user and a password", "a token"),
             // The registry takes this token itself: no realm sees it.
-            (Challenge::Bearer { .. }, Some(Login::Registry(token))) => fixed(format!("Bearer {}", token.reveal())),
+            (Challenge::Bearer { .. }, Some(Login::Registry(token))) => {
+                fixed(format!("Bearer {}", token.reveal()))
+            }
             (Challenge::Bearer { realm, service }, login) => {
                 let realm = self.realm(realm)?;
                 let (token, life) = self.token(realm, service.as_deref(), login).await?;
@@ -229,7 +244,8 @@ impl<'a> Session<'a> {
     fn credential(&self, authority: Authority, value: &str) -> Result<Credential, Error> {
         let mut credential = Credential::new(authority, value)?;
         // A token that nobody's credential stands behind is no secret of anybody.
-        credential.plain_http = self.plain_http && self.granted.as_ref().is_none_or(|granted| granted.plain_http);
+        credential.plain_http =
+            self.plain_http && self.granted.as_ref().is_none_or(|granted| granted.plain_http);
         Ok(credential)
     }
 
@@ -258,12 +274,19 @@ impl<'a> Session<'a> {
         Ok(url)
     }
 
-    async fn token(&self, realm: Url, service: Option<&str>, login: Option<&Login>) -> Result<(Secret, Duration), Error> {
+    async fn token(
+        &self,
+        realm: Url,
+        service: Option<&str>,
+        login: Option<&Login>,
+    ) -> Result<(Secret, Duration), Error> {
         let authority = Authority::of(&realm)?;
         let host = authority.to_string();
         let scope = format!("repository:{}:pull", self.reference.repository());
         let mut request = crate::net::Request::get(realm);
-        request.headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        request
+            .headers
+            .insert(ACCEPT, HeaderValue::from_static("application/json"));
         match login {
             Some(Login::Identity(token)) => {
                 request.method = Method::POST;
@@ -303,9 +326,14 @@ impl<'a> Session<'a> {
             _ => {}
         }
         let body = response.success()?.capped(self.attempt, MAX_TOKEN).await?;
-        let answer: Answer = serde_json::from_slice(&body).map_err(|_| Error::Token { host: host.clone() })?;
+        let answer: Answer =
+            serde_json::from_slice(&body).map_err(|_| Error::Token { host: host.clone() })?;
         let life = answer.expires_in.and_then(|seconds| seconds.as_u64());
-        let token = answer.token.into_iter().chain(answer.access_token).find(|token| !token.is_empty());
+        let token = answer
+            .token
+            .into_iter()
+            .chain(answer.access_token)
+            .find(|token| !token.is_empty());
         let usable = |token: &String| token.bytes().all(|byte| byte.is_ascii_graphic());
         let token = token.filter(usable).ok_or(Error::Token { host })?;
         Ok((Secret::new(token), life.map_or(TOKEN_LIFE, Duration::from_secs)))
@@ -327,6 +355,9 @@ fn basic(username: &Secret, password: &Secret) -> String {
 fn form() -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+    headers.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static("application/x-www-form-urlencoded"),
+    );
     headers
 }

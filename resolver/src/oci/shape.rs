@@ -210,7 +210,10 @@ fn is_ptah(manifest: &Manifest) -> bool {
 fn ptah(manifest: &Manifest, wanted: Option<Family>) -> Result<Vec<Part>, Error> {
     let missing = Error::PtahKindMissing;
     let artifact_type = manifest.artifact_type.clone().ok_or(missing("artifactType"))?;
-    let kind = manifest.annotations.get(KIND).ok_or(missing("the annotation io.stokaro.ptah.kind"))?;
+    let kind = manifest
+        .annotations
+        .get(KIND)
+        .ok_or(missing("the annotation io.stokaro.ptah.kind"))?;
     if *kind != artifact_type {
         return Err(Error::PtahKindDiffers {
             artifact_type,
@@ -245,7 +248,10 @@ fn ptah(manifest: &Manifest, wanted: Option<Family>) -> Result<Vec<Part>, Error>
 }
 
 fn format(manifest: &Manifest, annotation: &'static str, known: &[&str], default: &str) -> Result<(), Error> {
-    let found = manifest.annotations.get(annotation).map_or(default, String::as_str);
+    let found = manifest
+        .annotations
+        .get(annotation)
+        .map_or(default, String::as_str);
     if known.contains(&found) {
         return Ok(());
     }
@@ -279,12 +285,17 @@ fn schema(manifest: &Manifest, files: Vec<Part>) -> Result<Vec<Part>, Error> {
 fn migrations(manifest: &Manifest, files: Vec<Part>) -> Result<Vec<Part>, Error> {
     format(manifest, MIGRATION_FORMAT, &["auto", "ptah", "atlas"], "auto")?;
     files.iter().try_for_each(|part| part.is(MIGRATION_LAYER))?;
-    Ok(files.into_iter().filter(|part| is_captured(part.title())).collect())
+    Ok(files
+        .into_iter()
+        .filter(|part| is_captured(part.title()))
+        .collect())
 }
 
 fn is_captured(title: &str) -> bool {
     let name = title.rsplit('/').next().unwrap_or(title);
-    let sql = name.len() >= 4 && name.is_char_boundary(name.len() - 4) && name[name.len() - 4..].eq_ignore_ascii_case(".sql");
+    let sql = name.len() >= 4
+        && name.is_char_boundary(name.len() - 4)
+        && name[name.len() - 4..].eq_ignore_ascii_case(".sql");
     sql || matches!(name, "ptah.sum" | "atlas.sum" | ".ptah-lint.yaml")
 }
 
@@ -309,10 +320,12 @@ fn plain(manifest: &Manifest) -> Result<Vec<Part>, Error> {
     named
         // An artifact without content holds the empty blob as its layer.
         .filter(|(_, layer)| layer.media_type != EMPTY_CONFIG || layer.annotations.contains_key(TITLE))
-        .map(|(index, layer)| match layer.annotations.get(UNPACK).map(String::as_str) {
-            Some("true") => folder(layer, index, layers.len()),
-            _ => file(layer, index, layers.len()),
-        })
+        .map(
+            |(index, layer)| match layer.annotations.get(UNPACK).map(String::as_str) {
+                Some("true") => folder(layer, index, layers.len()),
+                _ => file(layer, index, layers.len()),
+            },
+        )
         .collect()
 }
 

@@ -160,7 +160,9 @@ pub fn prepare(cache: &Cache) -> Result<Programs> {
 
 /// Builds what the tests of sources run: registries, and the programs that fill them.
 pub fn sources(cache: &Cache) -> Result<Programs> {
-    let shared = GROUPS.iter().filter(|group| matches!(group.name, "registry" | "crane"));
+    let shared = GROUPS
+        .iter()
+        .filter(|group| matches!(group.name, "registry" | "crane"));
     linked(cache, "bin-sources", shared.chain(SOURCES))
 }
 

@@ -19,7 +19,12 @@ pub const CLUSTER_TESTS: &str = "ptah-cluster-tests";
 pub const SOURCE_PROGRAMS: &str = "PTAH_SOURCE_PROGRAMS";
 
 const ENGINE_TESTS: &[&str] = &["ptah-engine", "ptah-runner"];
-const SOURCE_TESTS: &[&str] = &["ptah-resolver", "ptah-verifier", "ptah-sources-tests", "ptah-status-tests"];
+const SOURCE_TESTS: &[&str] = &[
+    "ptah-resolver",
+    "ptah-verifier",
+    "ptah-sources-tests",
+    "ptah-status-tests",
+];
 
 /// The workspace's packages, as cargo tells them.
 #[derive(Deserialize)]

@@ -4,7 +4,9 @@ use super::*;
 
 fn show(login: &Login) -> String {
     match login {
-        Login::Password { username, password } => format!("password {}:{}", username.reveal(), password.reveal()),
+        Login::Password { username, password } => {
+            format!("password {}:{}", username.reveal(), password.reveal())
+        }
         Login::Identity(token) => format!("identity {}", token.reveal()),
         Login::Registry(token) => format!("registry {}", token.reveal()),
     }
@@ -13,7 +15,10 @@ fn show(login: &Login) -> String {
 #[test]
 fn promise_p005_every_configuration_of_the_table_gives_the_credential_that_the_table_says() {
     let mut count = 0;
-    for block in include_str!("../../../testdata/oci/docker-configs.txt").split("\n=== ").skip(1) {
+    for block in include_str!("../../../testdata/oci/docker-configs.txt")
+        .split("\n=== ")
+        .skip(1)
+    {
         let (name, rest) = block.split_once('\n').unwrap();
         let (document, questions) = rest.split_once("--- ").unwrap();
         for question in questions.split("\n--- ") {
@@ -24,7 +29,10 @@ fn promise_p005_every_configuration_of_the_table_gives_the_credential_that_the_t
                 Err(error) => {
                     assert_eq!(error.class(), FailureClass::Input);
                     let text = format!("{} {error}", error.code());
-                    assert!(!text.contains("hunter2") && !format!("{error:?}").contains("hunter2"), "{text}");
+                    assert!(
+                        !text.contains("hunter2") && !format!("{error:?}").contains("hunter2"),
+                        "{text}"
+                    );
                     text
                 }
             };
@@ -41,7 +49,10 @@ fn a_login_shows_no_secret() {
         username: Secret::new("robot".to_owned()),
         password: Secret::new("hunter2".to_owned()),
     };
-    let shown = format!("{login:?} {:?}", Login::Identity(Secret::new("hunter2".to_owned())));
+    let shown = format!(
+        "{login:?} {:?}",
+        Login::Identity(Secret::new("hunter2".to_owned()))
+    );
     assert!(!shown.contains("hunter2") && !shown.contains("robot"), "{shown}");
 }
 

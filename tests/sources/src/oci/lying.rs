@@ -63,20 +63,33 @@ impl Rule {
     /// When it is none.
     #[must_use]
     pub fn parse(line: &str) -> Self {
-        let (asked, answered) = line.split_once(" -> ").unwrap_or_else(|| panic!("no rule: {line}"));
+        let (asked, answered) = line
+            .split_once(" -> ")
+            .unwrap_or_else(|| panic!("no rule: {line}"));
         let mut words = asked.split(' ');
-        let mut word = || words.next().unwrap_or_else(|| panic!("no rule: {line}")).to_owned();
+        let mut word = || {
+            words
+                .next()
+                .unwrap_or_else(|| panic!("no rule: {line}"))
+                .to_owned()
+        };
         let (server, method, path) = (word(), word(), word());
         let (mut auth, mut left) = ("*".to_owned(), usize::MAX);
         for word in words {
             if let Some(pattern) = word.strip_prefix("auth=") {
                 auth = pattern.replace('+', " ");
             } else {
-                left = word.trim_start_matches('x').parse().expect("how often the rule holds");
+                left = word
+                    .trim_start_matches('x')
+                    .parse()
+                    .expect("how often the rule holds");
             }
         }
         let mut parts = answered.split(" ; ");
-        let status = parts.next().and_then(|status| status.trim().parse().ok()).expect("a status");
+        let status = parts
+            .next()
+            .and_then(|status| status.trim().parse().ok())
+            .expect("a status");
         let (mut headers, mut body) = (Vec::new(), Answer::Text(String::new()));
         for part in parts {
             let (name, rest) = part.split_once(' ').unwrap_or((part, ""));
@@ -88,7 +101,9 @@ impl Rule {
                 "cut" => Answer::Cut(number()),
                 "endless" => Answer::Endless,
                 _ => {
-                    let (name, value) = part.split_once(": ").unwrap_or_else(|| panic!("no header: {part}"));
+                    let (name, value) = part
+                        .split_once(": ")
+                        .unwrap_or_else(|| panic!("no header: {part}"));
                     headers.push((name.to_owned(), value.to_owned()));
                     continue;
                 }
@@ -113,7 +128,11 @@ impl Rule {
             && glob(pattern, path)
             && glob(&self.auth, auth);
         let once = |left: usize| left.checked_sub(1);
-        matches && self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, once).is_ok()
+        matches
+            && self
+                .left
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, once)
+                .is_ok()
     }
 }
 
@@ -141,7 +160,9 @@ pub struct Script {
 impl Script {
     fn fill(&self, text: &str) -> String {
         let names = self.names.iter();
-        names.fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+        names.fold(text.to_owned(), |text, (name, value)| {
+            text.replace(&format!("{{{name}}}"), value)
+        })
     }
 }
 
@@ -152,8 +173,13 @@ impl Script {
 #[must_use]
 pub fn listener() -> (std::net::TcpListener, String) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port of loopback");
-    let authority = listener.local_addr().expect("a bound port has an address").to_string();
-    listener.set_nonblocking(true).expect("a listener may be told not to wait");
+    let authority = listener
+        .local_addr()
+        .expect("a bound port has an address")
+        .to_string();
+    listener
+        .set_nonblocking(true)
+        .expect("a listener may be told not to wait");
     (listener, authority)
 }
 
@@ -180,7 +206,9 @@ impl Lying {
         match tls {
             Some(tls) => {
                 let (certificate, key) = (tls.certificate.clone().into_bytes(), tls.key.clone().into_bytes());
-                let config = RustlsConfig::from_pem(certificate, key).await.expect("the certificate is one");
+                let config = RustlsConfig::from_pem(certificate, key)
+                    .await
+                    .expect("the certificate is one");
                 let server = axum_server::from_tcp_rustls(listener, config).expect("a server on the port");
                 tokio::spawn(server.handle(handle.clone()).serve(service));
             }
@@ -213,7 +241,9 @@ impl Drop for Lying {
 }
 
 fn proof(headers: &HeaderMap) -> String {
-    let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let value = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok());
     let Some(value) = value else {
         return "-".to_owned();
     };
@@ -225,7 +255,11 @@ fn proof(headers: &HeaderMap) -> String {
 
 async fn answer(server: &str, script: &Script, request: Request) -> Response<Body> {
     let (parts, body) = request.into_parts();
-    let path = parts.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    let path = parts
+        .uri
+        .path_and_query()
+        .map_or("/", |path| path.as_str())
+        .to_owned();
     let proof = proof(&parts.headers);
     let sent = to_bytes(body, 1 << 20).await.unwrap_or_default();
     let mut line = format!("{server} {} {path} {proof}", parts.method);
@@ -234,7 +268,13 @@ async fn answer(server: &str, script: &Script, request: Request) -> Response<Bod
     }
     script.log.push(line);
     let rule = script.rules.iter().find(|rule| {
-        rule.takes(server, parts.method.as_str(), &script.fill(&rule.path), &path, &proof)
+        rule.takes(
+            server,
+            parts.method.as_str(),
+            &script.fill(&rule.path),
+            &path,
+            &proof,
+        )
     });
     if let Some(rule) = rule {
         return said(script, rule);
@@ -279,7 +319,11 @@ fn honest(script: &Script, method: &Method, path: &str) -> Response<Body> {
             response = response.header("Docker-Content-Digest", digest);
         }
         response = response.header(header::CONTENT_LENGTH, bytes.len());
-        let body = if *method == Method::HEAD { Body::empty() } else { Body::from(bytes.to_vec()) };
+        let body = if *method == Method::HEAD {
+            Body::empty()
+        } else {
+            Body::from(bytes.to_vec())
+        };
         response.body(body).expect("a response")
     };
     if let Some(name) = name("/manifests/")

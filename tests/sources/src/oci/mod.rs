@@ -29,7 +29,11 @@ pub fn program(name: &str) -> PathBuf {
         }
     });
     let path = bin.join(name);
-    assert!(path.exists(), "{} is missing; `cargo xtask cache` builds it", path.display());
+    assert!(
+        path.exists(),
+        "{} is missing; `cargo xtask cache` builds it",
+        path.display()
+    );
     path
 }
 

@@ -27,8 +27,14 @@ impl Server {
             .spawn()
             .unwrap_or_else(|error| panic!("{command:?} cannot be started: {error}"));
         let (sender, receiver) = mpsc::channel();
-        let output = child.stdout.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>);
-        let errors = child.stderr.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>);
+        let output = child
+            .stdout
+            .take()
+            .map(|pipe| Box::new(pipe) as Box<dyn Read + Send>);
+        let errors = child
+            .stderr
+            .take()
+            .map(|pipe| Box::new(pipe) as Box<dyn Read + Send>);
         for pipe in output.into_iter().chain(errors) {
             let (sender, find) = (sender.clone(), find.clone());
             // Reads on after the line was found: a server whose pipe is full stands still.
@@ -43,7 +49,10 @@ impl Server {
         drop(sender);
         let server = Self(child);
         let found = receiver.recv_timeout(START);
-        (server, found.unwrap_or_else(|_| panic!("{command:?} did not say that it listens")))
+        (
+            server,
+            found.unwrap_or_else(|_| panic!("{command:?} did not say that it listens")),
+        )
     }
 }
 

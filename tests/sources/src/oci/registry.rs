@@ -41,16 +41,21 @@ impl Registry {
         );
         if let Some(tls) = tls {
             tls.write(folder.path());
-            config.push_str(&format!("  tls: {{certificate: {at}/cert.pem, key: {at}/key.pem}}\n"));
+            config.push_str(&format!(
+                "  tls: {{certificate: {at}/cert.pem, key: {at}/key.pem}}\n"
+            ));
         }
         match access {
             Access::All => {}
             Access::Passwords(lines) => {
                 std::fs::write(folder.path().join("htpasswd"), lines).expect("the passwords are written");
-                config.push_str(&format!("auth:\n  htpasswd: {{realm: test, path: {at}/htpasswd}}\n"));
+                config.push_str(&format!(
+                    "auth:\n  htpasswd: {{realm: test, path: {at}/htpasswd}}\n"
+                ));
             }
             Access::Tokens(realm) => {
-                std::fs::write(folder.path().join("realm.pem"), realm.certificate()).expect("the root is written");
+                std::fs::write(folder.path().join("realm.pem"), realm.certificate())
+                    .expect("the root is written");
                 config.push_str(&format!(
                     "auth:\n  token:\n    realm: {}\n    service: {}\n    issuer: {}\n    rootcertbundle: {at}/realm.pem\n",
                     realm.url(),

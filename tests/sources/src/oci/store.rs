@@ -74,7 +74,11 @@ impl Store {
         for (digest, bytes) in &self.blobs {
             write(digest, bytes);
         }
-        for (name, (bytes, _)) in self.manifests.iter().filter(|(name, _)| name.starts_with("sha256:")) {
+        for (name, (bytes, _)) in self
+            .manifests
+            .iter()
+            .filter(|(name, _)| name.starts_with("sha256:"))
+        {
             write(name, bytes);
         }
         let (bytes, media_type) = self.manifests.get(tag).expect("the tag is there");

@@ -20,7 +20,8 @@ impl Tls {
     #[must_use]
     pub fn new() -> Self {
         let names = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
-        let CertifiedKey { cert, signing_key } = generate_simple_self_signed(names).expect("the names are valid");
+        let CertifiedKey { cert, signing_key } =
+            generate_simple_self_signed(names).expect("the names are valid");
         Self {
             certificate: cert.pem(),
             key: signing_key.serialize_pem(),

@@ -86,7 +86,11 @@ impl Realm {
     /// Every request so far: how, by whom, for which scope.
     #[must_use]
     pub fn asked(&self) -> Vec<String> {
-        self.shared.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared
+            .asked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
@@ -95,7 +99,9 @@ async fn by_password(
     Query(asked): Query<Parameters>,
     headers: HeaderMap,
 ) -> Result<Json<Value>, StatusCode> {
-    let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let given = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok());
     let expected = format!("Basic {}", STANDARD.encode(format!("{USER}:{PASSWORD}")));
     let who = match given {
         None if shared.anonymous => "nobody",
@@ -121,12 +127,18 @@ impl Shared {
         let given = |name: &str| asked.get(name).cloned().unwrap_or_default();
         let (service, scope) = (given("service"), given("scope"));
         let line = format!("{how} {who} {service} {scope}");
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        self.asked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(line);
         let mut parts = scope.splitn(3, ':');
         let mut part = || parts.next().unwrap_or_default().to_owned();
         let (kind, name, actions) = (part(), part(), part());
         let actions: Vec<&str> = actions.split(',').collect();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or(Duration::ZERO)
+            .as_secs();
         let claims = json!({
             "iss": ISSUER, "sub": who, "aud": service, "iat": now, "nbf": now - 10, "exp": now + 300, "jti": "1",
             "access": [{"type": kind, "name": name, "actions": actions}],

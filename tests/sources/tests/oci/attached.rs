@@ -24,15 +24,34 @@ async fn attach(registry: &Registry) -> (ArtifactDescription, Value) {
     std::fs::write(home.join("a.sql"), "A").unwrap();
     let target = format!("{}/team/app:v1", registry.authority);
     let push = [
-        "push", "--plain-http", "--artifact-type", "application/vnd.example.sql", "-a",
-        "org.opencontainers.image.source=https://git.example/app", &target, "a.sql",
+        "push",
+        "--plain-http",
+        "--artifact-type",
+        "application/vnd.example.sql",
+        "-a",
+        "org.opencontainers.image.source=https://git.example/app",
+        &target,
+        "a.sql",
     ];
     run("oras", &push, home);
     for kind in ["application/sbom", SIGNATURE] {
-        let attach = ["attach", "--plain-http", "--artifact-type", kind, "-a", "who=me", &target, "a.sql"];
+        let attach = [
+            "attach",
+            "--plain-http",
+            "--artifact-type",
+            kind,
+            "-a",
+            "who=me",
+            &target,
+            "a.sql",
+        ];
         run("oras", &attach, home);
     }
-    let listed = run("oras", &["discover", "--plain-http", "--format", "json", &target], home);
+    let listed = run(
+        "oras",
+        &["discover", "--plain-http", "--format", "json", &target],
+        home,
+    );
     let (resolution, _) = resolve(&request(&target)).await.unwrap();
     let digest = resolution.artifact_digest.unwrap();
     let described = describe(&request(&target), digest, &attempt()).await.unwrap();
@@ -41,24 +60,37 @@ async fn attach(registry: &Registry) -> (ArtifactDescription, Value) {
 
 fn compare(described: &ArtifactDescription, listed: &Value, found: Found) {
     assert_eq!(described.artifact_type, "application/vnd.example.sql");
-    assert_eq!(described.annotations["org.opencontainers.image.source"], "https://git.example/app");
+    assert_eq!(
+        described.annotations["org.opencontainers.image.source"],
+        "https://git.example/app"
+    );
     assert!(!described.pinned);
-    let mut ours: Vec<(String, String)> = described
+    let mut ours: Vec<String> = described
         .attached
         .iter()
         .map(|one| {
             assert_eq!((one.found, one.annotations["who"].as_str()), (found, "me"));
-            (one.digest.to_string(), one.artifact_type.clone())
+            one.digest.to_string()
         })
         .collect();
-    let theirs = listed["referrers"].as_array().unwrap_or_else(|| panic!("{listed}")).iter();
-    let text = |one: &Value, key: &str| one[key].as_str().unwrap().to_owned();
-    let mut theirs: Vec<(String, String)> =
-        theirs.map(|one| (text(one, "digest"), text(one, "artifactType"))).collect();
+    let theirs = listed["referrers"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{listed}"))
+        .iter();
+    let mut theirs: Vec<String> = theirs
+        .map(|one| one["digest"].as_str().unwrap().to_owned())
+        .collect();
     ours.sort();
     theirs.sort();
     assert_eq!(ours, theirs);
-    assert_eq!(ours.len(), 2);
+    // What was attached, whatever the registry lists as its type.
+    let mut kinds: Vec<&str> = described
+        .attached
+        .iter()
+        .map(|one| one.artifact_type.as_str())
+        .collect();
+    kinds.sort_unstable();
+    assert_eq!(kinds, ["application/sbom", SIGNATURE]);
     let policy = Policy::parse(b"version: 1\nrequire_signature: true\n").unwrap();
     assert!(policy.check(described).is_satisfied());
 }
@@ -87,7 +119,12 @@ async fn serve(store: Store, rules: &[&str]) -> (Lying, String, Log, Digest) {
         names: names.map(|(name, value)| (name.to_owned(), value)).into(),
         log: log.clone(),
     };
-    (Lying::start("self", port, None, Arc::new(script)).await, authority, log, digest)
+    (
+        Lying::start("self", port, None, Arc::new(script)).await,
+        authority,
+        log,
+        digest,
+    )
 }
 
 fn artifact() -> Store {
@@ -107,34 +144,74 @@ fn page(from: usize, to: usize) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pages_are_followed_within_the_repository_and_up_to_a_thousand_attachments() {
     let next = "Link: </v2/app/referrers/{digest}?page=2>; rel=\"next\"";
-    let one = format!("self GET /v2/app/referrers/{{digest}} -> 200 ; {next} ; body {}", page(0, 2));
-    let two = format!("self GET /v2/app/referrers/{{digest}}?page=2 -> 200 ; body {}", page(2, 3));
+    let one = format!(
+        "self GET /v2/app/referrers/{{digest}} -> 200 ; {next} ; body {}",
+        page(0, 2)
+    );
+    let two = format!(
+        "self GET /v2/app/referrers/{{digest}}?page=2 -> 200 ; body {}",
+        page(2, 3)
+    );
     let (_server, authority, log, digest) = serve(artifact(), &[&one, &two]).await;
     let wanted = request(&format!("oci://{authority}/app:v1"));
-    assert_eq!(describe(&wanted, digest, &attempt()).await.unwrap().attached.len(), 3);
+    assert_eq!(
+        describe(&wanted, digest, &attempt())
+            .await
+            .unwrap()
+            .attached
+            .len(),
+        3
+    );
     let asked = log.lines();
     assert_eq!(asked[1], format!("self GET /v2/app/referrers/{digest} -"));
     assert_eq!(asked[2], format!("self GET /v2/app/referrers/{digest}?page=2 -"));
 
-    let endless = format!("self GET /v2/app/referrers/* -> 200 ; {next} ; body {}", page(0, 1));
-    let away = format!("self GET /v2/app/referrers/* -> 200 ; Link: <http://127.0.0.1:1/>; rel=next ; body {}", page(0, 1));
-    let beside = format!("self GET /v2/app/referrers/* -> 200 ; Link: </v2/other/x>; rel=next ; body {}", page(0, 1));
+    let endless = format!(
+        "self GET /v2/app/referrers/* -> 200 ; {next} ; body {}",
+        page(0, 1)
+    );
+    let away = format!(
+        "self GET /v2/app/referrers/* -> 200 ; Link: <http://127.0.0.1:1/>; rel=next ; body {}",
+        page(0, 1)
+    );
+    let beside = format!(
+        "self GET /v2/app/referrers/* -> 200 ; Link: </v2/other/x>; rel=next ; body {}",
+        page(0, 1)
+    );
     let many = format!("self GET /v2/app/referrers/* -> 200 ; body {}", page(0, 1001));
-    let image = "self GET /v2/app/referrers/* -> 200 ; body {\"schemaVersion\":2,\"config\":{},\"layers\":[]}".to_owned();
+    let image =
+        "self GET /v2/app/referrers/* -> 200 ; body {\"schemaVersion\":2,\"config\":{},\"layers\":[]}"
+            .to_owned();
     for (rule, code, class) in [
         (&endless, "referrers_malformed", FailureClass::Attention),
         (&away, "referrers_malformed", FailureClass::Attention),
         (&beside, "referrers_malformed", FailureClass::Attention),
         (&many, "too_many_referrers", FailureClass::Refused),
         (&image, "referrers_malformed", FailureClass::Attention),
-        (&"self GET /v2/app/referrers/* -> 200 ; body no".to_owned(), "referrers_malformed", FailureClass::Attention),
-        (&"self GET /v2/app/referrers/* -> 500".to_owned(), "server_unavailable", FailureClass::Transient),
-        (&"self GET /v2/app/referrers/* -> 403".to_owned(), "access_denied", FailureClass::Input),
+        (
+            &"self GET /v2/app/referrers/* -> 200 ; body no".to_owned(),
+            "referrers_malformed",
+            FailureClass::Attention,
+        ),
+        (
+            &"self GET /v2/app/referrers/* -> 500".to_owned(),
+            "server_unavailable",
+            FailureClass::Transient,
+        ),
+        (
+            &"self GET /v2/app/referrers/* -> 403".to_owned(),
+            "access_denied",
+            FailureClass::Input,
+        ),
     ] {
         let (_server, authority, _, digest) = serve(artifact(), &[rule]).await;
         let wanted = request(&format!("oci://{authority}/app:v1"));
         let error = describe(&wanted, digest, &attempt()).await.unwrap_err();
-        assert_eq!((error.code(), error.class()), (code, class), "{rule:.80}: {error}");
+        assert_eq!(
+            (error.code(), error.class()),
+            (code, class),
+            "{rule:.80}: {error}"
+        );
     }
 }
 
@@ -148,8 +225,17 @@ async fn the_tag_of_cosign_counts_and_something_else_under_it_does_not() {
     let wanted = request(&format!("oci://{authority}/app@{digest}"));
     let described = describe(&wanted, digest, &attempt()).await.unwrap();
     assert!(described.pinned);
-    assert_eq!(described.attached.iter().map(|one| one.found).collect::<Vec<_>>(), [Found::SignatureTag]);
-    store.manifests.insert(tag, (b"{\"schemaVersion\":2,\"manifests\":[]}".to_vec(), "text/plain".to_owned()));
+    assert_eq!(
+        described.attached.iter().map(|one| one.found).collect::<Vec<_>>(),
+        [Found::SignatureTag]
+    );
+    store.manifests.insert(
+        tag,
+        (
+            b"{\"schemaVersion\":2,\"manifests\":[]}".to_vec(),
+            "text/plain".to_owned(),
+        ),
+    );
     let (_server, authority, _, digest) = serve(store, &[]).await;
     let wanted = request(&format!("oci://{authority}/app:v1"));
     assert_eq!(describe(&wanted, digest, &attempt()).await.unwrap().attached, []);
@@ -159,31 +245,67 @@ async fn the_tag_of_cosign_counts_and_something_else_under_it_does_not() {
 async fn an_unchanged_tag_costs_one_head_request_and_a_moved_one_is_not_asked_for_again() {
     let (_server, authority, log, digest) = serve(artifact(), &[]).await;
     let wanted = request(&format!("oci://{authority}/app:v1"));
-    assert_eq!(resolve_if_changed(&wanted, digest, &attempt(), None).await.unwrap(), None);
+    assert_eq!(
+        resolve_if_changed(&wanted, digest, &attempt(), None)
+            .await
+            .unwrap(),
+        None
+    );
     assert_eq!(log.lines(), ["self HEAD /v2/app/manifests/v1 -"]);
 
     let (_server, authority, log, digest) = serve(artifact(), &[]).await;
     let wanted = request(&format!("oci://{authority}/app:v1"));
     let other = Digest::of(b"before");
-    let found = resolve_if_changed(&wanted, other, &attempt(), None).await.unwrap().unwrap();
+    let found = resolve_if_changed(&wanted, other, &attempt(), None)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(found.artifact_digest, Some(digest));
-    assert_eq!(log.lines()[..2], ["self HEAD /v2/app/manifests/v1 -".to_owned(), format!("self GET /v2/app/manifests/{digest} -")]);
+    assert_eq!(
+        log.lines()[..2],
+        [
+            "self HEAD /v2/app/manifests/v1 -".to_owned(),
+            format!("self GET /v2/app/manifests/{digest} -")
+        ]
+    );
 
     // Who does not speak HEAD, or says no digest, is asked for the manifest, and for no layer.
     for rule in ["self HEAD * -> 405", "self HEAD * -> 200"] {
         let (_server, authority, log, digest) = serve(artifact(), &[rule]).await;
         let wanted = request(&format!("oci://{authority}/app:v1"));
-        assert_eq!(resolve_if_changed(&wanted, digest, &attempt(), None).await.unwrap(), None);
-        assert_eq!(log.lines(), ["self HEAD /v2/app/manifests/v1 -", "self GET /v2/app/manifests/v1 -"], "{rule}");
+        assert_eq!(
+            resolve_if_changed(&wanted, digest, &attempt(), None)
+                .await
+                .unwrap(),
+            None
+        );
+        assert_eq!(
+            log.lines(),
+            [
+                "self HEAD /v2/app/manifests/v1 -",
+                "self GET /v2/app/manifests/v1 -"
+            ],
+            "{rule}"
+        );
     }
     let (_server, authority, _, digest) = serve(artifact(), &["self HEAD * -> 404"]).await;
-    let gone = resolve_if_changed(&request(&format!("oci://{authority}/app:v1")), digest, &attempt(), None).await;
+    let gone = resolve_if_changed(
+        &request(&format!("oci://{authority}/app:v1")),
+        digest,
+        &attempt(),
+        None,
+    )
+    .await;
     assert_eq!(gone.unwrap_err().code(), "not_found");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancelled_attempt_ends_at_once_and_leaves_nothing() {
-    let (_server, authority, log, _) = serve(artifact(), &["self GET /v2/app/blobs/* -> 200 ; Content-Length: 1 ; stall 0"]).await;
+    let (_server, authority, log, _) = serve(
+        artifact(),
+        &["self GET /v2/app/blobs/* -> 200 ; Content-Length: 1 ; stall 0"],
+    )
+    .await;
     let wanted = request(&format!("oci://{authority}/app:v1"));
     let attempt = attempt();
     let out = tempfile::tempdir().unwrap();

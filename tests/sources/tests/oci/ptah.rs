@@ -16,9 +16,14 @@ use serde_json::Value;
 use crate::support::{request, resolve};
 
 fn lines(file: &str) -> Vec<Value> {
-    let path = format!("{}/../../resolver/testdata/oci/ptah/{file}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!(
+        "{}/../../resolver/testdata/oci/ptah/{file}",
+        env!("CARGO_MANIFEST_DIR")
+    );
     let text = std::fs::read_to_string(path).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
@@ -33,6 +38,9 @@ fn store(line: &Value) -> Store {
             Some(text) => text.as_bytes().to_vec(),
             None => STANDARD.decode(text(blob, "base64")).unwrap(),
         };
+        if bytes.starts_with(b"{\"schemaVersion\"") {
+            store.manifest("", MANIFEST, &bytes);
+        }
         store.blobs.insert(digest.clone(), bytes);
     }
     let digest = text(line, "digest");
@@ -52,7 +60,11 @@ async fn promise_p019_p022_what_ptah_pushed_has_the_files_digests_and_types_that
         let folder = tempfile::tempdir().unwrap();
         store(&case).layout("v1", folder.path());
         let target = format!("{}/fx/{name}:v1", registry.authority);
-        run("oras", &["cp", "--from-oci-layout", "--to-plain-http", ".:v1", &target], folder.path());
+        run(
+            "oras",
+            &["cp", "--from-oci-layout", "--to-plain-http", ".:v1", &target],
+            folder.path(),
+        );
         let told = run("crane", &["digest", "--insecure", &target], folder.path());
         assert_eq!(told.trim(), digest, "{name}");
 
@@ -62,9 +74,17 @@ async fn promise_p019_p022_what_ptah_pushed_has_the_files_digests_and_types_that
         };
         let mut wanted = request(&target);
         wanted.family = Some(own);
-        let (resolution, files) = resolve(&wanted).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let (resolution, files) = resolve(&wanted)
+            .await
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(resolution.revision, digest, "{name}");
-        assert_eq!(resolution.artifact_digest.map(|digest| digest.to_string()).as_deref(), Some(digest));
+        assert_eq!(
+            resolution
+                .artifact_digest
+                .map(|digest| digest.to_string())
+                .as_deref(),
+            Some(digest)
+        );
         assert_eq!(resolution.index_digest, None);
         let found: BTreeMap<String, (u64, String)> = files
             .iter()
@@ -103,7 +123,10 @@ async fn every_broken_artifact_is_refused_or_read_as_the_table_says() {
         let wanted = expected.remove(name).unwrap_or("not in the table");
         let found = serve(store(&case)).await;
         if !found.starts_with(wanted) {
-            wrong.push(format!("{name}: {found}\n  # {}; wanted: {wanted}", text(&case, "what")));
+            wrong.push(format!(
+                "{name}: {found}\n  # {}; wanted: {wanted}",
+                text(&case, "what")
+            ));
         }
     }
     let many = |count: usize| {
@@ -112,7 +135,9 @@ async fn every_broken_artifact_is_refused_or_read_as_the_table_says() {
         store.files("v1", names.iter().map(|name| (name.as_str(), &b"A"[..])));
         store
     };
-    let wanted = expected.remove("ten-thousand-and-one").unwrap_or("not in the table");
+    let wanted = expected
+        .remove("ten-thousand-and-one")
+        .unwrap_or("not in the table");
     let found = serve(many(10_001)).await;
     if !found.starts_with(wanted) {
         wrong.push(format!("ten-thousand-and-one: {found}"));

@@ -56,15 +56,25 @@ impl Setting {
         let mut store = Store::default();
         let files = |line: &str| -> Vec<(String, Vec<u8>)> {
             let pairs = line.split(' ').filter_map(|pair| pair.split_once('='));
-            pairs.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())).collect()
+            pairs
+                .map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()))
+                .collect()
         };
         let artifact = case.lines.iter().find_map(|line| line.strip_prefix("artifact "));
         let files = files(artifact.unwrap_or("a.sql=A"));
-        let described = store.files("v1", files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())));
+        let described = store.files(
+            "v1",
+            files
+                .iter()
+                .map(|(path, bytes)| (path.as_str(), bytes.as_slice())),
+        );
         let digest = described["digest"].as_str().unwrap().to_owned();
         let manifest = String::from_utf8(store.manifests["v1"].0.clone()).unwrap();
         let first = serde_json::from_str::<Value>(&manifest).unwrap()["layers"][0]["digest"].clone();
-        let ca = tls.as_ref().map(|tls| tls.certificate.clone()).unwrap_or_default();
+        let ca = tls
+            .as_ref()
+            .map(|tls| tls.certificate.clone())
+            .unwrap_or_default();
         let inner = format!(
             r#"{{"schemaVersion":2,"manifests":[{{"mediaType":"{MANIFEST}","digest":"{digest}","size":1}}]}}"#
         );
@@ -95,7 +105,10 @@ impl Setting {
             secrets: Vec::new(),
         };
         setting.request.plain_http = setting.tls.is_none();
-        setting.request.ca = setting.tls.as_ref().map(|tls| tls.certificate.clone().into_bytes());
+        setting.request.ca = setting
+            .tls
+            .as_ref()
+            .map(|tls| tls.certificate.clone().into_bytes());
         for line in &case.lines {
             setting.line(line);
         }
@@ -104,7 +117,9 @@ impl Setting {
 
     fn fill(&self, text: &str) -> String {
         let names = self.script.names.iter();
-        names.fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+        names.fold(text.to_owned(), |text, (name, value)| {
+            text.replace(&format!("{{{name}}}"), value)
+        })
     }
 
     fn line(&mut self, line: &str) {
@@ -117,7 +132,10 @@ impl Setting {
                 let secret = |key: &str| matches!(key, "password" | "token");
                 let secrets = values.iter().filter(|(key, _)| secret(key));
                 self.secrets.extend(secrets.map(|(_, value)| value.clone()));
-                let values = values.into_iter().map(|(key, value)| (key, value.into_bytes())).collect();
+                let values = values
+                    .into_iter()
+                    .map(|(key, value)| (key, value.into_bytes()))
+                    .collect();
                 self.request.credentials = Some(Credentials::from_values(&values).unwrap());
             }
             "reference" => self.request.reference = self.fill(rest).parse().unwrap(),
@@ -127,10 +145,12 @@ impl Setting {
             }
             "no-ca" => self.request.ca = None,
             "https" => self.request.plain_http = false,
-            "family" => self.request.family = Some(match rest {
-                "schema" => Family::Schema,
-                _ => Family::Migrations,
-            }),
+            "family" => {
+                self.request.family = Some(match rest {
+                    "schema" => Family::Schema,
+                    _ => Family::Migrations,
+                })
+            }
             "content" => self.request.content_digest = Some(rest.parse().unwrap()),
             "public" => self.request.network = Network::public_and([]),
             "budget" => self.limits.bytes = rest.parse().unwrap(),
@@ -158,14 +178,20 @@ async fn play(case: &Case<'_>) -> Option<String> {
     let resolved = tokio::time::timeout(Duration::from_secs(60), resolve_in(&request, &attempt)).await;
     let found = match resolved.unwrap_or_else(|_| panic!("{}: it goes on for ever", case.name)) {
         Ok((_, files)) => {
-            let files = files.iter().map(|(path, bytes)| format!(" {path}={}", String::from_utf8_lossy(bytes)));
+            let files = files
+                .iter()
+                .map(|(path, bytes)| format!(" {path}={}", String::from_utf8_lossy(bytes)));
             format!("ok{}", files.collect::<String>())
         }
         Err(error) => {
             let shown = format!("{:?} {} {error}", error.class(), error.code());
             let debug = format!("{error:?}");
             for secret in secrets.iter().map(String::as_str).chain(["hunter2"]) {
-                assert!(!shown.contains(secret) && !debug.contains(secret), "{}: {shown}", case.name);
+                assert!(
+                    !shown.contains(secret) && !debug.contains(secret),
+                    "{}: {shown}",
+                    case.name
+                );
             }
             shown
         }
@@ -173,7 +199,10 @@ async fn play(case: &Case<'_>) -> Option<String> {
     let right = found.starts_with(&outcome) && (asked.is_empty() || log.lines() == asked);
     (!right).then(|| {
         let came = log.lines().join("\n  ");
-        format!("{}\n wanted: {outcome}\n found:  {found}\n asked:\n  {came}\n", case.name)
+        format!(
+            "{}\n wanted: {outcome}\n found:  {found}\n asked:\n  {came}\n",
+            case.name
+        )
     })
 }
 
