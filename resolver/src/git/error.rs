@@ -190,7 +190,7 @@ pub enum Error {
     )]
     CommitNotAllowed(String),
     /// The commit is not there.
-    #[error("commit {0} does not exist in the repository")]
+    #[error("commit {0} does not exist in the repository, or no ref leads to it")]
     CommitNotFound(String),
     /// The recorded commit cannot be had any more.
     #[error("commit {commit} is no longer reachable from {from}")]

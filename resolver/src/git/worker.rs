@@ -68,7 +68,13 @@ impl Worker {
             session.into_iter().for_each(Session::end);
             return Ok(None);
         }
-        self.fetch(session, tip).map(Some)
+        let object = tip.object.to_string();
+        match self.fetch(session, tip) {
+            Err(Error::NotOurs { .. }) if matches!(self.request.requested.meaning(), Meaning::Commit(_)) => {
+                Err(Error::CommitNotFound(object))
+            }
+            found => found.map(Some),
+        }
     }
 
     /// A commit may be asked for when the advertisement says so, and only then.
@@ -99,7 +105,13 @@ impl Worker {
         };
         let found = if matches!(self.request.requested.meaning(), Meaning::Commit(_)) {
             let tip = self.pinned(commit)?;
-            self.fetch(None, tip)?
+            self.fetch(None, tip).map_err(|error| match error {
+                Error::NotOurs { .. } => Error::CommitGone {
+                    commit: commit.to_string(),
+                    from: "any ref of the repository".to_owned(),
+                },
+                error => error,
+            })?
         } else {
             self.recorded_at_ref(commit, recorded.reference.as_deref())?
         };
@@ -290,7 +302,8 @@ impl Worker {
                     }
                     return Ok((id, bytes, tags));
                 }
-                gix_object::Kind::Tag if tags.len() < MAX_TAGS => {
+                // An id is that of the commit itself.
+                gix_object::Kind::Tag if tip.reference.is_some() && tags.len() < MAX_TAGS => {
                     let target = TagRefIter::from_bytes(&bytes, id.kind()).target_id();
                     id = target.map_err(|_| protocol(store))?;
                     tags.push(bytes);
@@ -299,6 +312,7 @@ impl Worker {
                     let kind = match other {
                         gix_object::Kind::Tree => "tree",
                         gix_object::Kind::Blob => "blob",
+                        _ if tags.is_empty() => "tag",
                         _ => "long chain of tags",
                     };
                     return Err(Error::NotACommit { name: name(), kind });
