@@ -66,9 +66,10 @@ pub(super) fn select(
 
 fn walk(store: &mut Store, root: ObjectId, selected: &TreePath, attempt: &Attempt) -> Result<Vec<Entry>, Error> {
     // As it is named to people: from the root of the repository.
-    let whole = |path: &str| match selected.is_root() {
-        true => path.to_owned(),
-        false => join(selected.as_str(), path),
+    let whole = |path: &str| match (selected.is_root(), path) {
+        (true, path) => path.to_owned(),
+        (false, "") => selected.to_string(),
+        (false, path) => join(selected.as_str(), path),
     };
     let (mut files, mut entries) = (Vec::new(), 0);
     let mut folders = vec![(root, String::new())];
