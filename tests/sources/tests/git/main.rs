@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod contents;
+mod credentials;
 mod pinned;
 mod refs;
+mod ssh;
 mod support;
