@@ -221,6 +221,10 @@ pub enum Error {
         host: String,
     },
 
+    /// The repository hashes its objects in a way that is not known here.
+    #[error("the objects of the repository have a hash that is not supported")]
+    UnknownHash,
+
     /// The path does not exist in the tree.
     #[error("path {0:?} does not exist in the commit")]
     PathNotFound(String),
@@ -340,7 +344,7 @@ impl Error {
             Self::CommitNotFound(_) => "commit_not_found",
             Self::CommitGone { .. } => "commit_gone",
             Self::HistoryBudget { .. } => "history_budget",
-            Self::ObjectFormat(_) => "object_format",
+            Self::ObjectFormat(_) | Self::UnknownHash => "object_format",
             Self::NotOurs { .. } => "ref_moved",
             Self::PathNotFound(_) => "path_not_found",
             Self::Submodule(_) => "submodule",
@@ -385,6 +389,7 @@ impl Error {
             | Self::NotACommit { .. }
             | Self::CommitNotFound(_)
             | Self::ObjectFormat(_)
+            | Self::UnknownHash
             | Self::PathNotFound(_) => FailureClass::Input,
             Self::Scheme(_)
             | Self::CredentialsInUrl

@@ -64,7 +64,7 @@ impl Session {
         {
             None | Some(b"sha1") => Kind::Sha1,
             Some(b"sha256") => Kind::Sha256,
-            Some(_) => return Err(Error::ObjectFormat("of the repository".to_owned())),
+            Some(_) => return Err(Error::UnknownHash),
         };
         Ok(Self {
             transport,
@@ -227,7 +227,8 @@ fn within_budget<R: BufRead>(mut reader: R, budget: &Budget, wire: &Wire) -> Res
 /// compared, never shown.
 fn failure(wire: &Wire, error: &dyn std::error::Error) -> Error {
     wire.failure(|| {
-        let mut words = error.to_string();
+        let mut words = wire.first_words().unwrap_or_default();
+        words.push_str(&error.to_string());
         let mut cause = error.source();
         while let Some(error) = cause {
             words.push(' ');

@@ -330,9 +330,10 @@ impl Worker {
     /// A new session, in protocol version 2 if the server speaks it, or in version 0.
     fn open(&self, version_2: bool) -> Result<Session, Error> {
         let version = if version_2 { Protocol::V2 } else { Protocol::V1 };
+        let wire = self.wire.anew();
         let transport: Box<dyn Transport> = match self.request.repository.at() {
             At::Https { url, .. } => {
-                let backend = Backend::new(self.wire.clone(), self.client.clone(), self.header.clone(), url);
+                let backend = Backend::new(wire.clone(), self.client.clone(), self.header.clone(), url);
                 let url = gix_url::parse(url.as_str())
                     .map_err(|_| net::Error::InvalidUrl("it is no URL"))?;
                 Box::new(http::Transport::new_http(backend, url, version, false))
@@ -349,15 +350,14 @@ impl Worker {
                     known_hosts,
                     network: &self.request.network,
                 };
-                let (reader, writer) = self
-                    .wire
-                    .block(ssh::open(&target, &self.wire, version_2))
-                    .map_err(|_| self.wire.failure(|| Error::Panicked))?;
+                let (reader, writer) = wire
+                    .block(ssh::open(&target, &wire, version_2))
+                    .map_err(|_| wire.failure(|| Error::Panicked))?;
                 let host = None::<(String, Option<u16>)>;
                 let mode = ConnectMode::Process;
                 Box::new(Connection::new(reader, writer, version, path.as_str(), host, mode, false))
             }
         };
-        Session::begin(transport, self.wire.clone())
+        Session::begin(transport, wire)
     }
 }

@@ -144,7 +144,7 @@ impl Response {
                 self.inner
                     .chunk()
                     .await
-                    .map_err(|error| classify(&error, host, &limits))
+                    .map_err(|error| Error::of_request(&error, host, &limits, true))
             })
             .await?;
         if let Some(bytes) = &chunk {
@@ -254,7 +254,7 @@ impl Client {
         let inner = attempt
             .reading(async {
                 sent.await
-                    .map_err(|error| classify(&error, &host, &self.limits))
+                    .map_err(|error| Error::of_request(&error, &host, &self.limits, false))
             })
             .await?;
         Ok(Response {
@@ -320,10 +320,6 @@ fn target(response: &Response, from: &Url) -> Result<Url, Error> {
         return Err(malformed());
     }
     Ok(url)
-}
-
-fn classify(error: &reqwest::Error, host: &str, limits: &Limits) -> Error {
-    Error::of_request(error, host, limits.connect.as_secs(), limits.idle.as_secs())
 }
 
 /// Resolves names and hands on only addresses that may be connected to.

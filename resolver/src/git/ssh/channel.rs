@@ -72,6 +72,7 @@ impl Reader {
             let ended = match self.wire.attempt.reading(message).await? {
                 Some(ChannelMsg::Data { data }) => {
                     self.wire.attempt.count(data.len())?;
+                    self.wire.hear(&data);
                     self.ending.said_anything = true;
                     return Ok(data);
                 }

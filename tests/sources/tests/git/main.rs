@@ -3,6 +3,8 @@
 
 mod contents;
 mod credentials;
+mod failures;
+mod later;
 mod pinned;
 mod refs;
 mod ssh;
