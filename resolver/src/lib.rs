@@ -9,6 +9,7 @@ pub mod config_map;
 pub mod content;
 mod error;
 pub mod folder;
+pub mod git;
 pub mod net;
 pub mod oci;
 pub mod snapshot;

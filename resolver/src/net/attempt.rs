@@ -148,6 +148,24 @@ impl Attempt {
         self.within(self.limits.idle, late, future).await
     }
 
+    /// Waits for a whole computation: the attempt's own end is its only limit.
+    ///
+    /// # Errors
+    /// What the future returns, or that the attempt ended first.
+    pub async fn whole<T, E: From<Error>>(
+        &self,
+        future: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Err(Error::Cancelled.into()),
+            done = tokio::time::timeout_at(self.began + self.limits.total, future) => match done {
+                Ok(done) => done,
+                Err(_) => Err(self.late().into()),
+            },
+        }
+    }
+
     async fn within<T>(
         &self,
         limit: Duration,

@@ -1,1 +1,11 @@
-//! Git sources against real servers.
+//! Git sources against git's own programs.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod contents;
+mod credentials;
+mod failures;
+mod later;
+mod pinned;
+mod refs;
+mod ssh;
+mod support;

@@ -1,0 +1,328 @@
+//! A folder of a Git repository as a source.
+//!
+//! Promises: what is handed on is the content of one commit, named by its id; nothing of the environment, the home
+//! folder or git's own configuration has a part in it, and no other program is run; every attempt has one deadline and
+//! a budget of bytes and objects, ends soon after it is cancelled, and leaves no file behind but those that were asked
+//! for.
+//!
+//! How it reads: a [`Request`] is resolved to [`Resolved`] by [`resolve`]; [`resolve_if_changed`] stops after the listing
+//! of refs when nothing moved; [`fetch_recorded`] fetches exactly the commit that a plan was made from. The protocol
+//! library blocks, so each runs on a thread of its own, with the network behind it asynchronous (`wire`).
+//!
+//! Version 2 of the protocol is spoken where the server has it. A server of version 0 (often one behind SSH, which
+//! does not hand the variable on) is asked for depth 1 as well, and sends all file contents.
+
+mod app;
+mod credential;
+mod error;
+mod http;
+mod listing;
+mod repository;
+mod requested;
+mod session;
+mod ssh;
+mod store;
+mod tree;
+mod wire;
+mod worker;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ptah_contract::digest::Digest;
+use ptah_contract::manifest::{MAX_CONTENT_BYTES, MAX_FILES};
+use ptah_contract::resolution::{self, Resolution};
+use tokio_util::sync::CancellationToken;
+
+pub use self::credential::{Credential, SecretKeys};
+pub use self::error::Error;
+pub use self::repository::Repository;
+pub use self::requested::{Requested, TreePath};
+use self::credential::Kind;
+use self::listing::Tip;
+use self::wire::Wire;
+use self::worker::{Found, Worker};
+use crate::net::{self, Attempt, Client, Network, Trust};
+
+/// What to resolve, and with what.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Where.
+    pub repository: Repository,
+    /// Which commit.
+    pub requested: Requested,
+    /// Which part of its tree.
+    pub path: TreePath,
+    /// Sent where it was granted for.
+    pub credential: Option<Credential>,
+    /// Which certificates are believed.
+    pub trust: Trust,
+    /// Where connections may go.
+    pub network: Network,
+    /// What a fetch may take beside the attempt's own limits.
+    pub budget: Budget,
+    /// What the content may have.
+    pub bounds: Bounds,
+    /// Where private folders are made; the system's folder for temporary files when none is given.
+    pub scratch: Option<PathBuf>,
+}
+
+impl Request {
+    /// Without a credential, with the system's roots, anywhere, within the default limits.
+    #[must_use]
+    pub fn new(repository: Repository, requested: Requested, path: TreePath) -> Self {
+        Self {
+            repository,
+            requested,
+            path,
+            credential: None,
+            trust: Trust::system(),
+            network: Network::any(),
+            budget: Budget::default(),
+            bounds: Bounds::default(),
+            scratch: None,
+        }
+    }
+}
+
+/// What a fetch may take; the bytes are the attempt's ([`net::Limits`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Objects in one pack.
+    pub objects: u64,
+    /// Bytes of one object: so much is held in memory.
+    pub object_bytes: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            objects: 1_000_000,
+            object_bytes: ptah_contract::manifest::MAX_FILE_BYTES + 1024,
+        }
+    }
+}
+
+/// What the content may have: the general limits, or a policy's smaller ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Files.
+    pub files: u64,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            bytes: MAX_CONTENT_BYTES,
+            files: MAX_FILES as u64,
+        }
+    }
+}
+
+/// What an earlier resolution of the same request found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// The commit.
+    pub commit: String,
+    /// The ref that answered.
+    pub reference: Option<String>,
+    /// The annotated tag that led to it.
+    pub tag_object: Option<String>,
+}
+
+impl Known {
+    fn is(&self, tip: &Tip) -> bool {
+        let tag = tip.peeled.map(|_| tip.object.to_string());
+        self.commit == tip.commit().to_string() && self.reference == tip.reference && self.tag_object == tag
+    }
+}
+
+/// What a later fetch must give again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// The commit.
+    pub commit: String,
+    /// The full ref that led to it, where it is recorded; what the request names is asked otherwise.
+    pub reference: Option<String>,
+    /// What its files must give.
+    pub content_digest: Digest,
+}
+
+/// What was resolved, with the objects that a verifier of signatures reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// The result, as it is printed and stored.
+    pub resolution: Resolution,
+    /// The commit object, byte for byte, without its header.
+    pub commit_object: Vec<u8>,
+    /// The tag objects that led to it, the outermost first.
+    pub tag_objects: Vec<Vec<u8>>,
+}
+
+/// Content that was fetched and checked, before a byte of it is handed on: whoever verifies signatures does it now.
+pub struct Fetched {
+    found: Found,
+    resolved: Resolved,
+}
+
+impl Fetched {
+    /// What was found.
+    #[must_use]
+    pub fn resolved(&self) -> &Resolved {
+        &self.resolved
+    }
+
+    /// Writes the files below a folder that is empty, and empty again after a failure. What was written is read back
+    /// and gave the same digest.
+    ///
+    /// # Errors
+    /// When it cannot be written, or the attempt ends first.
+    pub async fn write(self, to: &Path, attempt: &Attempt) -> Result<Resolved, Error> {
+        let ended = attempt.cancellation().child_token();
+        let _guard = ended.clone().drop_guard();
+        let (attempt, to) = (attempt.with_cancellation(ended), to.to_owned());
+        let Self { mut found, resolved } = self;
+        blocking(move || {
+            tree::write(&mut found.store, &found.entries, &found.manifest, &to, &attempt)?;
+            // Removed here and not by whoever asked, who must not wait for a disk.
+            drop(found);
+            Ok(resolved)
+        })
+        .await
+    }
+}
+
+/// Resolves a request, and writes the files below `out` when it is given.
+///
+/// # Errors
+/// Every refusal of `spec/sources.md`, with its own code and class. After an error `out` is as empty as before.
+pub async fn resolve(request: &Request, attempt: &Attempt, out: Option<&Path>) -> Result<Resolved, Error> {
+    let fetched = fetch(request, attempt).await?;
+    finish(fetched, attempt, out).await
+}
+
+/// Resolves a request unless it still leads to what is known: then one listing of refs is read, and nothing is fetched.
+///
+/// # Errors
+/// As [`resolve`].
+pub async fn resolve_if_changed(
+    request: &Request,
+    known: &Known,
+    attempt: &Attempt,
+    out: Option<&Path>,
+) -> Result<Option<Resolved>, Error> {
+    let known = known.clone();
+    match run(request, attempt, move |worker| worker.resolve(Some(&known))).await? {
+        Some(fetched) => finish(fetched, attempt, out).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Fetches what a request names, and hands nothing on yet.
+///
+/// # Errors
+/// As [`resolve`].
+pub async fn fetch(request: &Request, attempt: &Attempt) -> Result<Fetched, Error> {
+    let found = run(request, attempt, |worker| worker.resolve(None)).await?;
+    // Without something known there is always something found.
+    found.ok_or(Error::Panicked)
+}
+
+/// Fetches a recorded commit and refuses any other content.
+///
+/// # Errors
+/// As [`resolve`]; [`Error::CommitGone`] when the commit is no longer reachable.
+pub async fn fetch_recorded(
+    request: &Request,
+    recorded: &Recorded,
+    attempt: &Attempt,
+    out: Option<&Path>,
+) -> Result<Resolved, Error> {
+    let recorded = recorded.clone();
+    let found = run(request, attempt, move |worker| worker.recorded(&recorded).map(Some)).await?;
+    finish(found.ok_or(Error::Panicked)?, attempt, out).await
+}
+
+async fn finish(fetched: Fetched, attempt: &Attempt, out: Option<&Path>) -> Result<Resolved, Error> {
+    let mut resolved = match out {
+        Some(out) => fetched.write(out, attempt).await?,
+        None => fetched.resolved,
+    };
+    resolved.resolution.elapsed_ms = u64::try_from(attempt.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Ok(resolved)
+}
+
+/// Runs the work on its thread. Dropping the future, cancelling the attempt and its deadline end it: the caller is
+/// answered at once, and the thread, which owns its private folder, ends at its next step.
+async fn run(
+    request: &Request,
+    attempt: &Attempt,
+    work: impl FnOnce(&Worker) -> Result<Option<Found>, Error> + Send + 'static,
+) -> Result<Option<Fetched>, Error> {
+    if request.repository.is_ssh() && request.credential.is_none() {
+        return Err(Error::IdentityMissing);
+    }
+    let ended = attempt.cancellation().child_token();
+    let guard = ended.clone().drop_guard();
+    let attempt = attempt.with_cancellation(ended.clone());
+    let client = Client::new(&request.trust, request.network.clone(), attempt.limits())?;
+    let header = match request.credential.as_ref().map(|Credential(kind)| kind) {
+        Some(Kind::Header(header)) => Some(header.clone()),
+        Some(Kind::App(app)) => Some(app.token(&client, &attempt).await?),
+        Some(Kind::Ssh { .. }) | None => None,
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let worker = Worker {
+        request: request.clone(),
+        wire: Wire::new(attempt.clone(), request.repository.authority().to_string()),
+        client,
+        header,
+        stop: Arc::clone(&stop),
+    };
+    tokio::spawn(stop_when(attempt.clone(), ended, stop));
+    let requested = request.requested.to_string();
+    let received = attempt.clone();
+    let task = blocking(move || {
+        let found = work(&worker)?;
+        Ok(found.map(|found| describe(found, requested, received.received())))
+    });
+    let fetched = attempt.whole(task).await;
+    drop(guard);
+    fetched
+}
+
+/// Tells a computation that does not wait for the network.
+async fn stop_when(attempt: Attempt, ended: CancellationToken, stop: Arc<AtomicBool>) {
+    let _ = attempt.whole(async { Ok::<(), net::Error>(ended.cancelled().await) }).await;
+    stop.store(true, Ordering::Relaxed);
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    // A panic is one failed attempt and no more.
+    tokio::task::spawn_blocking(work).await.unwrap_or(Err(Error::Panicked))
+}
+
+fn describe(found: Found, requested: String, received: u64) -> Fetched {
+    let commit = found.commit.to_string();
+    let mut resolution = Resolution::new(
+        resolution::Kind::Git,
+        commit.clone(),
+        requested,
+        found.manifest.clone(),
+    );
+    resolution.commit = Some(commit);
+    resolution.reference = found.tip.reference.clone();
+    resolution.tag_object = (!found.tag_objects.is_empty()).then(|| found.tip.object.to_string());
+    resolution.received = received;
+    let resolved = Resolved {
+        resolution,
+        commit_object: found.commit_object.clone(),
+        tag_objects: found.tag_objects.clone(),
+    };
+    Fetched { found, resolved }
+}
