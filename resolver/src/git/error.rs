@@ -190,7 +190,7 @@ pub enum Error {
     )]
     CommitNotAllowed(String),
     /// The commit is not there.
-    #[error("commit {0} does not exist in the repository")]
+    #[error("commit {0} does not exist in the repository, or no ref leads to it")]
     CommitNotFound(String),
     /// The recorded commit cannot be had any more.
     #[error("commit {commit} is no longer reachable from {from}")]
@@ -201,9 +201,7 @@ pub enum Error {
         from: String,
     },
     /// The recorded commit is deeper than the budget allows to look.
-    #[error(
-        "commit {commit} was not found within {depth} commits of {reference}, where the fetch budget ends"
-    )]
+    #[error("commit {commit} was not found within {depth} commits of {reference}, where the fetch budget ends")]
     HistoryBudget {
         /// Which.
         commit: String,
@@ -222,6 +220,10 @@ pub enum Error {
         /// Who.
         host: String,
     },
+
+    /// The repository hashes its objects in a way that is not known here.
+    #[error("the objects of the repository have a hash that is not supported")]
+    UnknownHash,
 
     /// The path does not exist in the tree.
     #[error("path {0:?} does not exist in the commit")]
@@ -342,7 +344,7 @@ impl Error {
             Self::CommitNotFound(_) => "commit_not_found",
             Self::CommitGone { .. } => "commit_gone",
             Self::HistoryBudget { .. } => "history_budget",
-            Self::ObjectFormat(_) => "object_format",
+            Self::ObjectFormat(_) | Self::UnknownHash => "object_format",
             Self::NotOurs { .. } => "ref_moved",
             Self::PathNotFound(_) => "path_not_found",
             Self::Submodule(_) => "submodule",
@@ -367,9 +369,7 @@ impl Error {
         match self {
             Self::Net(error) => error.class(),
             Self::Content(error) => error.class(),
-            Self::NotOurs { .. } | Self::PackDamaged { .. } | Self::Remote { .. } | Self::Ssh { .. } => {
-                FailureClass::Transient
-            }
+            Self::NotOurs { .. } | Self::PackDamaged { .. } | Self::Remote { .. } | Self::Ssh { .. } => FailureClass::Transient,
             Self::Repository(_)
             | Self::Ref(_)
             | Self::SecretKey { .. }
@@ -389,6 +389,7 @@ impl Error {
             | Self::NotACommit { .. }
             | Self::CommitNotFound(_)
             | Self::ObjectFormat(_)
+            | Self::UnknownHash
             | Self::PathNotFound(_) => FailureClass::Input,
             Self::Scheme(_)
             | Self::CredentialsInUrl

@@ -234,9 +234,13 @@ impl Exchange {
     fn chunk(&self) -> io::Result<Option<Bytes>> {
         self.answer()?;
         match &mut *self.lock() {
-            State::Answered(response) => self
-                .wire
-                .block(async { Ok(response.chunk(&self.wire.attempt).await?) }),
+            State::Answered(response) => {
+                let chunk = self
+                    .wire
+                    .block(async { Ok(response.chunk(&self.wire.attempt).await?) })?;
+                self.wire.hear(chunk.as_deref().unwrap_or_default());
+                Ok(chunk)
+            }
             _ => Ok(None),
         }
     }

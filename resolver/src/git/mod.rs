@@ -35,12 +35,12 @@ use ptah_contract::manifest::{MAX_CONTENT_BYTES, MAX_FILES};
 use ptah_contract::resolution::{self, Resolution};
 use tokio_util::sync::CancellationToken;
 
-use self::credential::Kind;
 pub use self::credential::{Credential, SecretKeys};
 pub use self::error::Error;
-use self::listing::Tip;
 pub use self::repository::Repository;
 pub use self::requested::{Requested, TreePath};
+use self::credential::Kind;
+use self::listing::Tip;
 use self::wire::Wire;
 use self::worker::{Found, Worker};
 use crate::net::{self, Attempt, Client, Network, Trust};
@@ -242,10 +242,7 @@ pub async fn fetch_recorded(
     out: Option<&Path>,
 ) -> Result<Resolved, Error> {
     let recorded = recorded.clone();
-    let found = run(request, attempt, move |worker| {
-        worker.recorded(&recorded).map(Some)
-    })
-    .await?;
+    let found = run(request, attempt, move |worker| worker.recorded(&recorded).map(Some)).await?;
     finish(found.ok_or(Error::Panicked)?, attempt, out).await
 }
 
@@ -299,9 +296,7 @@ async fn run(
 
 /// Tells a computation that does not wait for the network.
 async fn stop_when(attempt: Attempt, ended: CancellationToken, stop: Arc<AtomicBool>) {
-    let _ = attempt
-        .whole(async { Ok::<(), net::Error>(ended.cancelled().await) })
-        .await;
+    let _ = attempt.whole(async { Ok::<(), net::Error>(ended.cancelled().await) }).await;
     stop.store(true, Ordering::Relaxed);
 }
 
@@ -309,9 +304,7 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     // A panic is one failed attempt and no more.
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or(Err(Error::Panicked))
+    tokio::task::spawn_blocking(work).await.unwrap_or(Err(Error::Panicked))
 }
 
 fn describe(found: Found, requested: String, received: u64) -> Fetched {

@@ -64,7 +64,7 @@ impl Session {
         {
             None | Some(b"sha1") => Kind::Sha1,
             Some(b"sha256") => Kind::Sha256,
-            Some(_) => return Err(Error::ObjectFormat("of the repository".to_owned())),
+            Some(_) => return Err(Error::UnknownHash),
         };
         Ok(Self {
             transport,
@@ -110,12 +110,7 @@ impl Session {
         features.retain(|(name, _)| {
             !matches!(
                 *name,
-                "deepen-relative"
-                    | "thin-pack"
-                    | "include-tag"
-                    | "no-done"
-                    | "sideband-all"
-                    | "packfile-uris"
+                "deepen-relative" | "thin-pack" | "include-tag" | "no-done" | "sideband-all" | "packfile-uris"
             )
         });
         if capabilities.contains("agent") {
@@ -176,16 +171,20 @@ impl Session {
                 host: wire.host.clone(),
             }));
         }
+        // In version 0 the library takes the server's last word for the beginning of a pack.
+        if let Some(Ok(Ok(line))) = reader.peek_data_line()
+            && line.starts_with(b"ERR ")
+        {
+            let words = String::from_utf8_lossy(line).into_owned();
+            return Err(wire.failure(|| said(&words, &wire.host)));
+        }
         // Progress is for people at a terminal; an error of the other side ends the pack, which is noticed anyway.
         reader.set_progress_handler(Some(Box::new(|_, _| std::ops::ControlFlow::Continue(()))));
         let mut reader = within_budget(reader, budget, &wire)?;
         let pack = Pack::receive(&mut reader, folder, self.hash, budget, stop, &wire)?;
         // What is left is the end of the last packet; without it the session could not go on.
-        std::io::copy(&mut reader, &mut std::io::sink()).map_err(|_| {
-            wire.failure(|| Error::PackDamaged {
-                host: wire.host.clone(),
-            })
-        })?;
+        std::io::copy(&mut reader, &mut std::io::sink())
+            .map_err(|_| wire.failure(|| Error::PackDamaged { host: wire.host.clone() }))?;
         Ok(Received { pack, shallow })
     }
 
@@ -208,9 +207,7 @@ fn within_budget<R: BufRead>(mut reader: R, budget: &Budget, wire: &Wire) -> Res
     let damaged = || Error::PackDamaged {
         host: wire.host.clone(),
     };
-    reader
-        .read_exact(&mut header)
-        .map_err(|_| wire.failure(damaged))?;
+    reader.read_exact(&mut header).map_err(|_| wire.failure(damaged))?;
     let [b'P', b'A', b'C', b'K', _, _, _, _, count @ ..] = header else {
         return Err(Error::Protocol {
             host: wire.host.clone(),
@@ -229,27 +226,32 @@ fn within_budget<R: BufRead>(mut reader: R, budget: &Budget, wire: &Wire) -> Res
 /// What a failure of the library means, when the network has none of its own. The text is the other side's: it is
 /// compared, never shown.
 fn failure(wire: &Wire, error: &dyn std::error::Error) -> Error {
-    let host = || wire.host.clone();
     wire.failure(|| {
-        let mut words = error.to_string();
+        let mut words = wire.first_words().unwrap_or_default();
+        words.push_str(&error.to_string());
         let mut cause = error.source();
         while let Some(error) = cause {
             words.push(' ');
             words.push_str(&error.to_string());
             cause = error.source();
         }
-        let words = words.to_lowercase();
-        let says = |any: &[&str]| any.iter().any(|part| words.contains(part));
-        if says(&["not our ref", "unadvertised", "not valid"]) {
-            Error::NotOurs { host: host() }
-        } else if says(&["not found", "does not exist", "not appear to be a git repo"]) {
-            Error::RepositoryNotFound { host: host() }
-        } else if says(&["denied", "forbidden", "unauthorized"]) {
-            Error::AccessDenied { host: host() }
-        } else if says(&["unexpected eof", "end of file", "failed to fill whole buffer"]) {
-            Error::Net(crate::net::Error::CutShort { host: host() })
-        } else {
-            Error::Protocol { host: host() }
-        }
+        said(&words, &wire.host)
     })
+}
+
+fn said(words: &str, host: &str) -> Error {
+    let words = words.to_lowercase();
+    let says = |any: &[&str]| any.iter().any(|part| words.contains(part));
+    let host = host.to_owned();
+    if says(&["not our ref", "unadvertised", "not valid"]) {
+        Error::NotOurs { host }
+    } else if says(&["not found", "does not exist", "not appear to be a git repo"]) {
+        Error::RepositoryNotFound { host }
+    } else if says(&["denied", "forbidden", "unauthorized"]) {
+        Error::AccessDenied { host }
+    } else if says(&["unexpected eof", "end of file", "failed to fill whole buffer"]) {
+        Error::Net(crate::net::Error::CutShort { host })
+    } else {
+        Error::Protocol { host }
+    }
 }

@@ -46,9 +46,7 @@ pub(super) fn select(
     let mut parts = path.parts().peekable();
     let (mut at, mut seen) = (tree, String::new());
     while let Some(part) = parts.next() {
-        let entry = read(store, at, &seen)?
-            .into_iter()
-            .find(|entry| entry.name == part);
+        let entry = read(store, at, &seen)?.into_iter().find(|entry| entry.name == part);
         let entry = entry.ok_or_else(missing)?;
         seen = join(&seen, part);
         match entry.kind {
@@ -67,16 +65,12 @@ pub(super) fn select(
     walk(store, at, path, attempt)
 }
 
-fn walk(
-    store: &mut Store,
-    root: ObjectId,
-    selected: &TreePath,
-    attempt: &Attempt,
-) -> Result<Vec<Entry>, Error> {
+fn walk(store: &mut Store, root: ObjectId, selected: &TreePath, attempt: &Attempt) -> Result<Vec<Entry>, Error> {
     // As it is named to people: from the root of the repository.
-    let whole = |path: &str| match selected.is_root() {
-        true => path.to_owned(),
-        false => join(selected.as_str(), path),
+    let whole = |path: &str| match (selected.is_root(), path) {
+        (true, path) => path.to_owned(),
+        (false, "") => selected.to_string(),
+        (false, path) => join(selected.as_str(), path),
     };
     let (mut files, mut entries) = (Vec::new(), 0);
     let mut folders = vec![(root, String::new())];

@@ -20,7 +20,12 @@ pub(super) struct Wire {
     /// Who is talked to, for messages.
     pub(super) host: String,
     failure: Arc<Mutex<Option<Error>>>,
+    /// The first bytes of the conversation.
+    heard: Arc<Mutex<Vec<u8>>>,
 }
+
+/// How much of a conversation's beginning is kept.
+const HEARD: usize = 1024;
 
 impl Wire {
     /// Must be made on the runtime that drives the network.
@@ -30,7 +35,32 @@ impl Wire {
             attempt,
             host,
             failure: Arc::default(),
+            heard: Arc::default(),
         }
+    }
+
+    /// The same way for a new conversation.
+    pub(super) fn anew(&self) -> Self {
+        Self {
+            heard: Arc::default(),
+            ..self.clone()
+        }
+    }
+
+    /// Keeps what came first: the library forgets an error that the other side begins with.
+    pub(super) fn hear(&self, bytes: &[u8]) {
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = HEARD.saturating_sub(heard.len());
+        heard.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    /// The error that the other side began with, if it did.
+    pub(super) fn first_words(&self) -> Option<String> {
+        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        let words = heard.get(4..)?;
+        words
+            .starts_with(b"ERR ")
+            .then(|| String::from_utf8_lossy(words).into_owned())
     }
 
     /// Waits for a future; its failure is kept.

@@ -68,7 +68,13 @@ impl Worker {
             session.into_iter().for_each(Session::end);
             return Ok(None);
         }
-        self.fetch(session, tip).map(Some)
+        let object = tip.object.to_string();
+        match self.fetch(session, tip) {
+            Err(Error::NotOurs { .. }) if matches!(self.request.requested.meaning(), Meaning::Commit(_)) => {
+                Err(Error::CommitNotFound(object))
+            }
+            found => found.map(Some),
+        }
     }
 
     /// A commit may be asked for when the advertisement says so, and only then.
@@ -99,7 +105,13 @@ impl Worker {
         };
         let found = if matches!(self.request.requested.meaning(), Meaning::Commit(_)) {
             let tip = self.pinned(commit)?;
-            self.fetch(None, tip)?
+            self.fetch(None, tip).map_err(|error| match error {
+                Error::NotOurs { .. } => Error::CommitGone {
+                    commit: commit.to_string(),
+                    from: "any ref of the repository".to_owned(),
+                },
+                error => error,
+            })?
         } else {
             self.recorded_at_ref(commit, recorded.reference.as_deref())?
         };
@@ -290,7 +302,8 @@ impl Worker {
                     }
                     return Ok((id, bytes, tags));
                 }
-                gix_object::Kind::Tag if tags.len() < MAX_TAGS => {
+                // An id is that of the commit itself.
+                gix_object::Kind::Tag if tip.reference.is_some() && tags.len() < MAX_TAGS => {
                     let target = TagRefIter::from_bytes(&bytes, id.kind()).target_id();
                     id = target.map_err(|_| protocol(store))?;
                     tags.push(bytes);
@@ -299,6 +312,7 @@ impl Worker {
                     let kind = match other {
                         gix_object::Kind::Tree => "tree",
                         gix_object::Kind::Blob => "blob",
+                        _ if tags.is_empty() => "tag",
                         _ => "long chain of tags",
                     };
                     return Err(Error::NotACommit { name: name(), kind });
@@ -316,22 +330,16 @@ impl Worker {
     /// A new session, in protocol version 2 if the server speaks it, or in version 0.
     fn open(&self, version_2: bool) -> Result<Session, Error> {
         let version = if version_2 { Protocol::V2 } else { Protocol::V1 };
+        let wire = self.wire.anew();
         let transport: Box<dyn Transport> = match self.request.repository.at() {
             At::Https { url, .. } => {
-                let backend = Backend::new(self.wire.clone(), self.client.clone(), self.header.clone(), url);
-                let url = gix_url::parse(url.as_str()).map_err(|_| net::Error::InvalidUrl("it is no URL"))?;
+                let backend = Backend::new(wire.clone(), self.client.clone(), self.header.clone(), url);
+                let url = gix_url::parse(url.as_str())
+                    .map_err(|_| net::Error::InvalidUrl("it is no URL"))?;
                 Box::new(http::Transport::new_http(backend, url, version, false))
             }
-            At::Ssh {
-                user,
-                authority,
-                path,
-            } => {
-                let Some(Credential(Kind::Ssh {
-                    identity,
-                    known_hosts,
-                })) = &self.request.credential
-                else {
+            At::Ssh { user, authority, path } => {
+                let Some(Credential(Kind::Ssh { identity, known_hosts })) = &self.request.credential else {
                     return Err(Error::IdentityMissing);
                 };
                 let target = ssh::Target {
@@ -342,23 +350,14 @@ impl Worker {
                     known_hosts,
                     network: &self.request.network,
                 };
-                let (reader, writer) = self
-                    .wire
-                    .block(ssh::open(&target, &self.wire, version_2))
-                    .map_err(|_| self.wire.failure(|| Error::Panicked))?;
+                let (reader, writer) = wire
+                    .block(ssh::open(&target, &wire, version_2))
+                    .map_err(|_| wire.failure(|| Error::Panicked))?;
                 let host = None::<(String, Option<u16>)>;
                 let mode = ConnectMode::Process;
-                Box::new(Connection::new(
-                    reader,
-                    writer,
-                    version,
-                    path.as_str(),
-                    host,
-                    mode,
-                    false,
-                ))
+                Box::new(Connection::new(reader, writer, version, path.as_str(), host, mode, false))
             }
         };
-        Session::begin(transport, self.wire.clone())
+        Session::begin(transport, wire)
     }
 }

@@ -144,7 +144,7 @@ impl Response {
                 self.inner
                     .chunk()
                     .await
-                    .map_err(|error| classify(&error, host, &limits))
+                    .map_err(|error| Error::of_request(&error, host, &limits, true))
             })
             .await?;
         if let Some(bytes) = &chunk {
@@ -240,9 +240,7 @@ impl Client {
             return Err(Error::AddressNotAllowed { host, address });
         }
         let mut headers = request.headers;
-        let credential = request
-            .credential
-            .filter(|credential| credential.is_for(&request.url));
+        let credential = request.credential.filter(|credential| credential.is_for(&request.url));
         let credential_sent = credential.is_some();
         if let Some(credential) = credential {
             headers.insert(AUTHORIZATION, credential.value);
@@ -254,7 +252,10 @@ impl Client {
             .body(request.body)
             .send();
         let inner = attempt
-            .reading(async { sent.await.map_err(|error| classify(&error, &host, &self.limits)) })
+            .reading(async {
+                sent.await
+                    .map_err(|error| Error::of_request(&error, &host, &self.limits, false))
+            })
             .await?;
         Ok(Response {
             inner,
@@ -324,10 +325,6 @@ fn target(response: &Response, from: &Url) -> Result<Url, Error> {
         return Err(malformed());
     }
     Ok(url)
-}
-
-fn classify(error: &reqwest::Error, host: &str, limits: &Limits) -> Error {
-    Error::of_request(error, host, limits.connect.as_secs(), limits.idle.as_secs())
 }
 
 /// Resolves names and hands on only addresses that may be connected to.

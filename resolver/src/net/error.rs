@@ -6,6 +6,8 @@ use std::net::IpAddr;
 
 use ptah_contract::failure::FailureClass;
 
+use super::Limits;
+
 /// A failure of the network or of the other side. Names hosts and addresses; never a whole URL, which may hold a
 /// secret, and never text that the other side wrote.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
@@ -161,9 +163,7 @@ impl Error {
             Self::InvalidCa(_) => "invalid_ca",
             Self::Status { status: 401, .. } => "authentication_failed",
             Self::Status { status: 403, .. } => "access_denied",
-            Self::Status {
-                status: 404 | 410, ..
-            } => "not_found",
+            Self::Status { status: 404 | 410, .. } => "not_found",
             Self::Status { status, .. } if passes(*status) => "server_unavailable",
             Self::Status { .. } => "unexpected_status",
             Self::Client => "client_failed",
@@ -203,48 +203,27 @@ impl Error {
         }
     }
 
-    /// What a failed request means. A failure of our own hooks (the address check) is found inside and kept.
-    pub(super) fn of_request(
-        error: &reqwest::Error,
-        host: &str,
-        connect_seconds: u64,
-        idle_seconds: u64,
-    ) -> Self {
+    /// What a failed request means; `in_body` when its answer had begun. A failure of our own hooks (the address check)
+    /// is found inside and kept.
+    pub(super) fn of_request(error: &reqwest::Error, host: &str, limits: &Limits, in_body: bool) -> Self {
+        if let Some(own) = find::<Self>(error) {
+            return own.clone();
+        }
         let host = host.to_owned();
-        for cause in causes(error) {
-            if let Some(own) = cause.downcast_ref::<Self>() {
-                return own.clone();
-            }
-            // An I/O error may hold another error without naming it as its source.
-            let inner = cause
-                .downcast_ref::<io::Error>()
-                .and_then(|error| error.get_ref())
-                .map(|inner| inner as &(dyn StdError + 'static));
-            for cause in [Some(cause), inner].into_iter().flatten() {
-                if let Some(own) = cause.downcast_ref::<Self>() {
-                    return own.clone();
-                }
-                if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
-                    return Self::of_tls(tls, host);
-                }
-            }
+        if let Some(tls) = find::<rustls::Error>(error) {
+            return Self::of_tls(tls, host);
         }
-        if error.is_timeout() {
-            return if error.is_connect() {
-                Self::ConnectTimeout {
-                    host,
-                    seconds: connect_seconds,
-                }
-            } else {
-                Self::Stalled {
-                    seconds: idle_seconds,
-                }
-            };
+        match (error.is_timeout(), in_body) {
+            (true, _) if error.is_connect() => Self::ConnectTimeout {
+                host,
+                seconds: limits.connect.as_secs(),
+            },
+            (true, _) => Self::Stalled {
+                seconds: limits.idle.as_secs(),
+            },
+            (false, true) => Self::CutShort { host },
+            (false, false) => Self::Connection { host },
         }
-        if error.is_body() || error.is_decode() {
-            return Self::CutShort { host };
-        }
-        Self::Connection { host }
     }
 
     fn of_tls(error: &rustls::Error, host: String) -> Self {
@@ -269,7 +248,14 @@ fn passes(status: u16) -> bool {
     status == 408 || status == 429 || (500..600).contains(&status)
 }
 
-fn causes<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
-    let first: Option<&'a (dyn StdError + 'static)> = Some(error);
-    std::iter::successors(first, |error| (*error).source())
+/// A cause of this type, however deep. An I/O error may hold another error without naming it as its source.
+fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
+    if let Some(found) = error.downcast_ref() {
+        return Some(found);
+    }
+    let held = error.downcast_ref::<io::Error>().and_then(|error| error.get_ref());
+    match held {
+        Some(held) => find(held),
+        None => error.source().and_then(find),
+    }
 }

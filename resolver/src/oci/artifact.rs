@@ -8,7 +8,7 @@ use ptah_contract::resolution::{Kind, Resolution};
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 
-use super::manifest::{ACCEPT, Descriptor, Document, MAX_MANIFEST, Manifest};
+use super::manifest::{ACCEPT, Descriptor, Document, MAX_MANIFEST, Manifest, is_index};
 use super::session::Session;
 use super::{Error, Request, Selector, layers, referrers, shape};
 use crate::content::Content;
@@ -143,6 +143,9 @@ async fn pull(session: &Session<'_>, selector: &Selector) -> Result<Found, Error
             count: manifests.len(),
         });
     };
+    if is_index(&only.media_type) {
+        return Err(Error::NestedIndex { digest });
+    }
     match held(session, only).await? {
         Document::Manifest(manifest) => Ok(Found {
             digest: only.digest,

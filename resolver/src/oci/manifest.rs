@@ -254,3 +254,8 @@ fn is_known(media_type: &str) -> bool {
     [OCI_MANIFEST, OCI_INDEX, DOCKER_MANIFEST, DOCKER_INDEX].contains(&media_type)
         || SCHEMA_1.contains(&media_type)
 }
+
+/// Whether this is the media type of an index.
+pub(super) fn is_index(media_type: &str) -> bool {
+    matches!(media_type, OCI_INDEX | DOCKER_INDEX)
+}

@@ -16,6 +16,8 @@ use super::{Error, Selector};
 
 /// Attachments that are read.
 const MAX_REFERRERS: usize = 1000;
+/// The media type of an artifact's empty configuration, which is no type of an artifact.
+const EMPTY: &str = "application/vnd.oci.empty.v1+json";
 /// Pages that they are read from.
 const MAX_PAGES: usize = 100;
 
@@ -24,8 +26,26 @@ pub(super) async fn of(session: &Session<'_>, digest: Digest) -> Result<Vec<Atta
         Some(attached) => attached,
         None => by_tag(session, digest).await?,
     };
+    for one in &mut attached {
+        name(session, one).await?;
+    }
     attached.extend(signature(session, digest).await?);
     Ok(attached)
+}
+
+/// Some registries list the configuration's media type, or nothing, where the type should stand. Then the attachment
+/// itself is asked what it is.
+async fn name(session: &Session<'_>, one: &mut Attached) -> Result<(), Error> {
+    if !matches!(one.artifact_type.as_str(), "" | EMPTY) {
+        return Ok(());
+    }
+    match get(session, &Selector::Digest(one.digest)).await {
+        Ok((_, _, Document::Manifest(manifest))) => manifest.kind().clone_into(&mut one.artifact_type),
+        // It is listed, and that is all that can be said of it.
+        Ok((_, _, Document::Index(_))) | Err(Error::Manifest(_) | Error::NotFound { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    Ok(())
 }
 
 /// `None` when the registry does not have the API.

@@ -108,6 +108,12 @@ impl Repo {
         self.git(&["config", key, value]);
     }
 
+    /// Takes a section of the configuration out, if it is there.
+    pub fn forget_section(&self, name: &str) {
+        let output = self.command(&["config", "--remove-section", name]).output().unwrap();
+        assert!(matches!(output.status.code(), Some(0 | 128)), "no such section is fine");
+    }
+
     /// Writes files, beside those that are there, and commits them on the current branch.
     pub fn commit(&self, files: &[(&str, &str)]) -> String {
         for (path, text) in files {

@@ -174,6 +174,17 @@ impl Sshd {
         text.split_whitespace().take(2).collect::<Vec<_>>().join(" ")
     }
 
+    /// What `ssh-keygen -l` shows of a host key.
+    pub fn fingerprint(&self, kind: &str) -> String {
+        let output = Command::new("ssh-keygen")
+            .arg("-lf")
+            .arg(self.file(&format!("host_{kind}.pub")))
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.split(' ').nth(1).unwrap().to_owned()
+    }
+
     /// `[host]:port` as `ssh-keygen -H` hashes it, with this key.
     pub fn hashed(&self, host: &str, key: &str) -> String {
         let file = self.file("to_hash");

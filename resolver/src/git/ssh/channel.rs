@@ -72,6 +72,7 @@ impl Reader {
             let ended = match self.wire.attempt.reading(message).await? {
                 Some(ChannelMsg::Data { data }) => {
                     self.wire.attempt.count(data.len())?;
+                    self.wire.hear(&data);
                     self.ending.said_anything = true;
                     return Ok(data);
                 }
@@ -115,13 +116,7 @@ impl Ending {
         let host = host.to_owned();
         if self.said_anything {
             Error::Remote { host }
-        } else if says(&[
-            "not found",
-            "not appear to be a git repo",
-            "does not exist",
-            "no such",
-            "not be found",
-        ]) {
+        } else if says(&["not found", "not appear to be a git repo", "does not exist", "no such", "not be found"]) {
             Error::RepositoryNotFound { host }
         } else if says(&["denied", "permission", "not allowed", "unauthorized", "forbidden"]) {
             Error::AccessDenied { host }

@@ -11,14 +11,14 @@ mod known_hosts;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use russh::Preferred;
 use russh::client::{self, Config, Handle};
 use russh::keys::{HashAlg, PrivateKey, PrivateKeyWithHashAlg, PublicKeyOrCertificate};
+use russh::Preferred;
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
-pub(super) use self::channel::{Reader, Writer};
 use self::guarded::Guarded;
+pub(super) use self::channel::{Reader, Writer};
 pub(super) use self::known_hosts::KnownHosts;
 use self::known_hosts::{HostKeys, Verdict, name};
 use super::Error;
@@ -54,9 +54,7 @@ pub(super) async fn open(
     let setting_up = async {
         let stream = TcpStream::connect(addresses.as_slice())
             .await
-            .map_err(|_| net::Error::Connection {
-                host: name(host, port),
-            })?;
+            .map_err(|_| net::Error::Connection { host: name(host, port) })?;
         let handler = Judge {
             host: name(host, port),
             keys: keys.clone(),
@@ -76,11 +74,7 @@ pub(super) async fn open(
     };
     let handle = match wire.attempt.connecting(host, setting_up).await? {
         Ok(handle) => handle,
-        Err(Setup::Rejected) => {
-            return Err(Error::AuthenticationFailed {
-                host: name(host, port),
-            });
-        }
+        Err(Setup::Rejected) => return Err(Error::AuthenticationFailed { host: name(host, port) }),
         Err(Setup::Failed(error)) => {
             let refusal = refusal.lock().unwrap_or_else(PoisonError::into_inner).take();
             return Err(refusal.unwrap_or_else(|| explain(&error, name(host, port), &keys)));
@@ -116,11 +110,7 @@ async fn log_in(
     let mut hash = None;
     if target.identity.algorithm().is_rsa() {
         // A server that does not say what it takes takes SHA-512 since ten years; SHA-1 is never offered.
-        hash = handle
-            .best_supported_rsa_hash()
-            .await?
-            .flatten()
-            .or(Some(HashAlg::Sha512));
+        hash = handle.best_supported_rsa_hash().await?.flatten().or(Some(HashAlg::Sha512));
     }
     let key = PrivateKeyWithHashAlg::new(Arc::new(target.identity.clone()), hash);
     if handle.authenticate_publickey(target.user, key).await?.success() {

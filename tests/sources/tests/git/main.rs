@@ -2,5 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod contents;
+mod credentials;
+mod failures;
+mod later;
+mod pinned;
 mod refs;
+mod ssh;
 mod support;
