@@ -52,6 +52,13 @@ pub(super) async fn verification(
         Ok(found) => found,
         Err(failure) => return Ok(Err(failure)),
     };
+    if let Err(error) = ptah_verifier::Policy::parse(&found.policy) {
+        return Ok(Err(failure(
+            error.code(),
+            error.class(),
+            format!("{field}: {error}"),
+        )));
+    }
     if !found.immutable {
         return Ok(Err(failure(
             "verification_policy_mutable",

@@ -14,13 +14,14 @@ use super::request::Error;
 use super::volume;
 
 /// Keys of a Git Secret, as `docs/git-sources.md` names them.
-const GIT_KEYS: [&str; 10] = [
+const GIT_KEYS: [&str; 11] = [
     "host",
     "caSHA256",
     "username",
     "password",
     "bearerToken",
     "identity",
+    "identity.pub",
     "known_hosts",
     "githubAppID",
     "githubAppInstallationID",

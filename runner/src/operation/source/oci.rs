@@ -91,11 +91,19 @@ async fn verify(
         )
         .await
         .map_err(|error| verifying(error.to_failure()))?;
-    let verdict = policy.evaluate(&described);
-    match verdict.refusal() {
-        None => Ok(described),
-        Some(why) => Err(verifying(failure("policy_refused", FailureClass::Refused, why))),
+    let verdict = policy.check(&described);
+    if verdict.is_satisfied() {
+        return Ok(described);
     }
+    let findings: Vec<String> = verdict
+        .findings()
+        .map(|finding| format!("{}: {}", finding.name, finding.detail))
+        .collect();
+    Err(verifying(failure(
+        "policy_refused",
+        FailureClass::Refused,
+        findings.join("; "),
+    )))
 }
 
 fn policy(context: &Context<'_>) -> Result<Option<Policy>, Failure> {
@@ -120,7 +128,7 @@ fn request(context: &Context<'_>, reference: &str, plain_http: bool) -> Result<R
     let failed = |error: oci::Error| error.to_failure();
     let mut parsed: Reference = reference
         .parse()
-        .map_err(|error: oci::ReferenceError| failed(error.into()))?;
+        .map_err(|error| failed(oci::Error::Reference(error)))?;
     if let Some(pinned) = &context.source.pinned {
         let digest = pinned.revision.parse().map_err(|_| {
             failure(
