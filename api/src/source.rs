@@ -155,7 +155,10 @@ pub enum RegistryAuthMode {
 /// How a registry is reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = ("!(has(self.plainHTTP) && self.plainHTTP && has(self.caFrom))", "plainHTTP and caFrom exclude each other"))]
+#[x_kube(
+    validation = ("!(has(self.plainHTTP) && self.plainHTTP && has(self.caFrom))", "plainHTTP and caFrom exclude each other"),
+    validation = ("!has(self.clientCertificateFrom)", "clientCertificateFrom is not supported: a registry is asked with a password or a token, whose Secret names the registry it may be sent to")
+)]
 pub struct OciTransport {
     /// Clear text, for trusted networks only.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "plainHTTP")]
@@ -163,6 +166,10 @@ pub struct OciTransport {
     /// Certificate authorities of the registry, in a ConfigMap of this namespace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca_from: Option<ConfigMapKeySelector>,
+    /// Not supported, and refused where it is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "crate::shared::open_object")]
+    pub client_certificate_from: Option<serde_json::Value>,
 }
 
 /// The database that is brought to the desired state.

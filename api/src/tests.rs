@@ -114,3 +114,16 @@ fn merge(into: &mut serde_json::Value, from: &serde_json::Value) {
         (into, from) => *into = from.clone(),
     }
 }
+
+#[test]
+fn promise_p009_a_client_certificate_for_a_registry_is_refused_with_its_reason() {
+    let mut spec = minimal();
+    spec["desired"] = json!({"ociRef": "oci://registry.example/app:v1",
+        "verificationPolicyFrom": {"name": "policy", "key": "policy.yaml"},
+        "transport": {"clientCertificateFrom": {"name": "certificate"}}});
+    let refused = format!("{:?}", schema(spec).validate_cel().unwrap_err());
+    assert!(
+        refused.contains("clientCertificateFrom is not supported: a registry is asked with a password or a token"),
+        "{refused}"
+    );
+}

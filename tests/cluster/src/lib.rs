@@ -5,6 +5,7 @@
 
 pub mod api;
 mod objects;
+pub mod registry;
 pub use objects::bare;
 
 use std::sync::{Mutex, OnceLock, PoisonError};

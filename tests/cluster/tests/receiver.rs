@@ -205,6 +205,7 @@ fn only_the_pod_of_the_live_claim_is_heard_and_its_first_word_stands() {
             version: PROTOCOL_VERSION,
             operation: request.identity.operation,
             operation_id: request.identity.operation_id.clone(),
+            source: None,
             target: None,
             observe: None,
             plan: None,

@@ -4,10 +4,15 @@
 //! outside the machine is ever reached from it. The machine has a link into it with routes to the node, its Pods
 //! and its Services, so that a test or a person needs no special command to talk to the cluster.
 
+use std::fs::File;
+use std::net::TcpListener;
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, bail};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use super::paths::{ADDRESS, HOST_END, NAMESPACE, NODE_END, PODS, SERVICES};
 use crate::run;
@@ -29,6 +34,22 @@ pub fn enter(program: impl AsRef<Path>) -> Command {
         .arg("--")
         .arg(program.as_ref());
     command
+}
+
+/// A listener inside the namespace, on the node's own address and a port that the system chooses: servers under test
+/// stand where Pods reach them, and nothing else does.
+pub fn listen() -> Result<TcpListener> {
+    let namespace =
+        File::open(mounted()).context("the node is not up: its network namespace is not there")?;
+    // A thread of its own moves, and ends; a socket stays where it was made.
+    let bound = thread::spawn(move || -> Result<TcpListener> {
+        move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))
+            .context("cannot enter the node's network namespace")?;
+        TcpListener::bind((ADDRESS, 0)).context("cannot listen on the node's address")
+    });
+    bound
+        .join()
+        .unwrap_or_else(|_| bail!("the thread that listens is gone"))
 }
 
 /// Makes the namespace with its addresses and routes. Nothing of an earlier one may be left.

@@ -2,8 +2,10 @@
 
 mod cluster;
 mod database;
+mod git;
 mod install;
 
 pub use cluster::Cluster;
 pub use database::{Database, Session};
+pub use git::GitServer;
 pub use install::{NAMESPACE, RELEASE, install, install_chart, uninstall};

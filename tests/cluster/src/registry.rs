@@ -1,0 +1,163 @@
+//! Artifacts in registries that Pods reach: the node's own, which is anonymous and speaks plain HTTP, and one with TLS
+//! and a password.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+use ptah_contract::digest::Digest;
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use xtask::node::paths::{ADDRESS, REGISTRY};
+use xtask::run;
+
+use crate::{PATIENCE, shared};
+
+/// Who may use the private registry.
+pub const USER: &str = "robot";
+/// The user's password.
+pub const PASSWORD: &str = "open-sesame-registry";
+/// The line of an htpasswd file for both.
+const LINE: &str = "robot:$2b$05$z7r27VuLiJG.P7LqeXKi3eKg9mRT94ciOEpdBn5vz8BYRPsRqzTQ.\n";
+const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+/// Type of the artifacts that are pushed here.
+pub const ARTIFACT_TYPE: &str = "application/vnd.example.sql.v1";
+
+/// Pushes files as a plain artifact with one layer each, by the real `crane`; the digest of its manifest.
+pub fn push(repository: &str, tag: &str, files: &[(&str, &str)], annotations: &Value) -> Result<String> {
+    let folder = tempfile::tempdir()?;
+    let blobs = folder.path().join("blobs/sha256");
+    std::fs::create_dir_all(&blobs)?;
+    let put = |media_type: &str, bytes: &[u8]| -> Result<Value> {
+        let digest = Digest::of(bytes);
+        std::fs::write(blobs.join(digest.hex()), bytes)?;
+        Ok(json!({"mediaType": media_type, "digest": digest, "size": bytes.len()}))
+    };
+    let config = put("application/vnd.oci.empty.v1+json", b"{}")?;
+    let mut layers = Vec::new();
+    for (title, text) in files {
+        let mut layer = put("application/sql", text.as_bytes())?;
+        layer["annotations"] = json!({"org.opencontainers.image.title": title});
+        layers.push(layer);
+    }
+    let manifest = json!({"schemaVersion": 2, "mediaType": MANIFEST, "artifactType": ARTIFACT_TYPE,
+        "config": config, "layers": layers, "annotations": annotations});
+    let described = put(MANIFEST, manifest.to_string().as_bytes())?;
+    let index = json!({"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json",
+        "manifests": [described]});
+    std::fs::write(folder.path().join("index.json"), index.to_string())?;
+    std::fs::write(
+        folder.path().join("oci-layout"),
+        r#"{"imageLayoutVersion":"1.0.0"}"#,
+    )?;
+    let mut crane = shared().node.command("crane")?;
+    crane
+        .arg("push")
+        .arg(folder.path())
+        .arg(format!("{repository}:{tag}"));
+    if repository.starts_with(REGISTRY) {
+        crane.arg("--insecure");
+    }
+    run::quiet(&mut crane)?;
+    Ok(described["digest"].as_str().unwrap_or_default().to_owned())
+}
+
+/// distribution with TLS and a password, in the node's network.
+pub struct Private {
+    /// `host:port`.
+    pub authority: String,
+    /// The authority that its certificate chains to, PEM.
+    pub ca: String,
+    folder: TempDir,
+    child: Child,
+}
+
+impl Drop for Private {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Private {
+    /// Starts one.
+    pub fn start() -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let at = folder.path().display().to_string();
+        let CertifiedKey { cert, signing_key } = generate_simple_self_signed(vec![ADDRESS.to_owned()])?;
+        std::fs::write(folder.path().join("cert.pem"), cert.pem())?;
+        std::fs::write(folder.path().join("key.pem"), signing_key.serialize_pem())?;
+        std::fs::write(folder.path().join("htpasswd"), LINE)?;
+        let config = format!(
+            "version: 0.1\nlog: {{level: info}}\nstorage:\n  filesystem: {{rootdirectory: {at}/data}}\n\
+             http:\n  addr: {ADDRESS}:0\n  secret: test\n  tls: {{certificate: {at}/cert.pem, key: {at}/key.pem}}\n\
+             auth:\n  htpasswd: {{realm: test, path: {at}/htpasswd}}\n"
+        );
+        std::fs::write(folder.path().join("config.yml"), config)?;
+        let mut child = shared()
+            .node
+            .command("registry")?
+            .args(["serve", &format!("{at}/config.yml")])
+            .env("OTEL_TRACES_EXPORTER", "none")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .context("the registry cannot be started")?;
+        let log = child.stderr.take().context("the registry has no log")?;
+        let authority = listening(BufReader::new(log))?;
+        Ok(Self {
+            authority,
+            ca: cert.pem(),
+            folder,
+            child,
+        })
+    }
+
+    /// Pushes an artifact into it.
+    pub fn push(&self, repository: &str, tag: &str, files: &[(&str, &str)]) -> Result<String> {
+        let config = self.folder.path().join("docker");
+        std::fs::create_dir_all(&config)?;
+        let login = json!({"auths": {&self.authority: {"username": USER, "password": PASSWORD}}});
+        std::fs::write(config.join("config.json"), login.to_string())?;
+        // crane reads both from its environment, which a test must not change for the tests beside it: it goes through
+        // the anonymous registry, and is copied.
+        let staged = format!("{REGISTRY}/staged/{repository}");
+        let digest = push(&staged, tag, files, &json!({}))?;
+        let mut crane = shared().node.command("crane")?;
+        crane
+            .args([
+                "copy",
+                "--insecure",
+                &format!("{staged}:{tag}"),
+                &format!("{}/{repository}:{tag}", self.authority),
+            ])
+            .env("DOCKER_CONFIG", &config)
+            .env("SSL_CERT_FILE", self.folder.path().join("cert.pem"));
+        run::quiet(&mut crane)?;
+        Ok(digest)
+    }
+}
+
+/// Where it listens, from its log; the rest of the log is read so that it never stands still.
+fn listening(mut log: BufReader<impl std::io::Read + Send + 'static>) -> Result<String> {
+    let began = Instant::now();
+    let mut line = String::new();
+    while began.elapsed() < PATIENCE {
+        line.clear();
+        if log.read_line(&mut line)? == 0 {
+            bail!("the registry ended before it listened");
+        }
+        if let Some((_, rest)) = line.split_once("listening on ") {
+            let end = rest
+                .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ':')))
+                .unwrap_or(rest.len());
+            let authority = rest[..end].to_owned();
+            std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+            return Ok(authority);
+        }
+    }
+    bail!("the registry did not say where it listens")
+}
