@@ -154,6 +154,7 @@ fn outcome(request: &Request) -> Outcome {
         version: PROTOCOL_VERSION,
         operation: request.identity.operation,
         operation_id: request.identity.operation_id.clone(),
+        source: None,
         target: Some(TargetReading {
             identity_digest: Digest::of(request.identity.uid.as_bytes()),
             server_identity: None,
@@ -177,6 +178,7 @@ fn outcome(request: &Request) -> Outcome {
                 fingerprint: from,
                 scope: vec!["public".to_owned()],
                 steady: stands,
+                files_missing: false,
                 drift: (!stands).then(|| DriftReport::count(from, "postgres", found)),
             });
         }
