@@ -4,6 +4,7 @@
 //! It prepares what it needs by itself (`cache`), runs a real Kubernetes on this machine (`node`), puts the
 //! product's images there (`images`), and runs the tests (`test`). It needs Linux, and root for the node.
 
+pub mod artifact;
 pub mod bench;
 pub mod cache;
 pub mod demo;

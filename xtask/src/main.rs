@@ -30,6 +30,9 @@ enum Task {
         /// Leave everything running and say how to go on using it.
         #[arg(long)]
         keep: bool,
+        /// Where the files are: git and oci start a real Git server and use a real registry.
+        #[arg(long, value_enum, default_value_t = demo::Kind::ConfigMap)]
+        source: demo::Kind,
         #[command(flatten)]
         theirs: Theirs,
     },
@@ -176,9 +179,22 @@ fn main() -> ExitCode {
 fn work(task: Task) -> Result<ExitCode> {
     let cache = Cache::open()?;
     match task {
-        Task::Demo { yes, keep, theirs } => {
+        Task::Demo {
+            yes,
+            keep,
+            source,
+            theirs,
+        } => {
             let theirs = theirs.parse()?;
-            demo::run(&cache, &demo::Options { yes, keep, theirs })?;
+            demo::run(
+                &cache,
+                &demo::Options {
+                    yes,
+                    keep,
+                    source,
+                    theirs,
+                },
+            )?;
         }
         Task::Crds => generated::write()?,
         Task::Cache { what } => on_cache(&cache, what.unwrap_or(CacheTask::Prepare { only: None }))?,

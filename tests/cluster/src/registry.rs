@@ -6,10 +6,11 @@ use std::process::{Child, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use ptah_contract::digest::Digest;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use xtask::artifact;
+pub use xtask::artifact::ARTIFACT_TYPE;
 use xtask::node::paths::{ADDRESS, REGISTRY};
 use xtask::run;
 
@@ -21,37 +22,15 @@ pub const USER: &str = "robot";
 pub const PASSWORD: &str = "open-sesame-registry";
 /// The line of an htpasswd file for both.
 const LINE: &str = "robot:$2b$05$z7r27VuLiJG.P7LqeXKi3eKg9mRT94ciOEpdBn5vz8BYRPsRqzTQ.\n";
-const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
-/// Type of the artifacts that are pushed here.
-pub const ARTIFACT_TYPE: &str = "application/vnd.example.sql.v1";
 
 /// Pushes files as a plain artifact with one layer each, by the real `crane`; the digest of its manifest.
 pub fn push(repository: &str, tag: &str, files: &[(&str, &str)], annotations: &Value) -> Result<String> {
     let folder = tempfile::tempdir()?;
-    let blobs = folder.path().join("blobs/sha256");
-    std::fs::create_dir_all(&blobs)?;
-    let put = |media_type: &str, bytes: &[u8]| -> Result<Value> {
-        let digest = Digest::of(bytes);
-        std::fs::write(blobs.join(digest.hex()), bytes)?;
-        Ok(json!({"mediaType": media_type, "digest": digest, "size": bytes.len()}))
-    };
-    let config = put("application/vnd.oci.empty.v1+json", b"{}")?;
-    let mut layers = Vec::new();
-    for (title, text) in files {
-        let mut layer = put("application/sql", text.as_bytes())?;
-        layer["annotations"] = json!({"org.opencontainers.image.title": title});
-        layers.push(layer);
-    }
-    let manifest = json!({"schemaVersion": 2, "mediaType": MANIFEST, "artifactType": ARTIFACT_TYPE,
-        "config": config, "layers": layers, "annotations": annotations});
-    let described = put(MANIFEST, manifest.to_string().as_bytes())?;
-    let index = json!({"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json",
-        "manifests": [described]});
-    std::fs::write(folder.path().join("index.json"), index.to_string())?;
-    std::fs::write(
-        folder.path().join("oci-layout"),
-        r#"{"imageLayoutVersion":"1.0.0"}"#,
-    )?;
+    let files: Vec<(String, String)> = files
+        .iter()
+        .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
+        .collect();
+    let digest = artifact::layout(folder.path(), &files, annotations)?;
     let mut crane = shared().node.command("crane")?;
     crane
         .arg("push")
@@ -61,7 +40,7 @@ pub fn push(repository: &str, tag: &str, files: &[(&str, &str)], annotations: &V
         crane.arg("--insecure");
     }
     run::quiet(&mut crane)?;
-    Ok(described["digest"].as_str().unwrap_or_default().to_owned())
+    Ok(digest)
 }
 
 /// distribution with TLS and a password, in the node's network.
@@ -117,7 +96,13 @@ impl Private {
     }
 
     /// Pushes an artifact into it.
-    pub fn push(&self, repository: &str, tag: &str, files: &[(&str, &str)]) -> Result<String> {
+    pub fn push(
+        &self,
+        repository: &str,
+        tag: &str,
+        files: &[(&str, &str)],
+        annotations: &Value,
+    ) -> Result<String> {
         let config = self.folder.path().join("docker");
         std::fs::create_dir_all(&config)?;
         let login = json!({"auths": {&self.authority: {"username": USER, "password": PASSWORD}}});
@@ -125,7 +110,7 @@ impl Private {
         // crane reads both from its environment, which a test must not change for the tests beside it: it goes through
         // the anonymous registry, and is copied.
         let staged = format!("{REGISTRY}/staged/{repository}");
-        let digest = push(&staged, tag, files, &json!({}))?;
+        let digest = push(&staged, tag, files, annotations)?;
         let mut crane = shared().node.command("crane")?;
         crane
             .args([

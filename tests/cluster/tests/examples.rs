@@ -1,38 +1,181 @@
-//! Every manifest in `examples/` is accepted as it stands, and the schema among them gets a plan.
+//! Every manifest in `examples/` is applied as it stands, but for the names of hosts, and its schema gets a plan.
 
+use std::path::{Path, PathBuf};
+
+use ptah_cluster_tests::registry::{PASSWORD, Private, USER};
 use ptah_cluster_tests::{World, condition, shared};
-use serde_json::json;
+use ptah_contract::digest::Digest;
+use serde_json::{Value, json};
+use xtask::stage::GitServer;
 
-#[test]
-fn every_example_is_applied_and_the_schema_among_them_is_planned() {
-    let world = World::new("examples").unwrap();
-    let namespace = world.namespace();
-    let url = world.url.clone();
+const FILES: [(&str, &str); 1] = [("t.sql", "CREATE TABLE t (id bigint PRIMARY KEY);")];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
+}
+
+fn world(name: &str) -> World {
+    let world = World::new(name).unwrap();
+    secret(&world, "application-database", &json!({"url": world.url.clone()}));
     world
-        .put(
-            json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "application-database"},
-            "stringData": {"url": url}}),
-        )
+}
+
+fn secret(world: &World, name: &str, data: &Value) {
+    world
+        .put(json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "stringData": data}))
         .unwrap();
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
-    let mut applied = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let text = std::fs::read_to_string(&path).unwrap();
-        assert!(text.contains("namespace: application"), "{}", path.display());
-        let here = text.replace("namespace: application", &format!("namespace: {namespace}"));
-        shared()
-            .cluster
-            .apply(&here)
-            .unwrap_or_else(|error| panic!("{}: {error:#}", path.display()));
-        applied += 1;
+}
+
+fn apply(world: &World, example: &str, names: &[(&str, &str)]) {
+    let mut text = std::fs::read_to_string(folder().join(example)).unwrap();
+    assert!(text.contains("namespace: application"), "{example}");
+    text = text.replace(
+        "namespace: application",
+        &format!("namespace: {}", world.namespace()),
+    );
+    for (written, here) in names {
+        assert!(text.contains(written), "{example} does not say {written:?}");
+        text = text.replace(written, here);
     }
-    assert!(applied >= 2, "{applied} examples");
+    shared()
+        .cluster
+        .apply(&text)
+        .unwrap_or_else(|error| panic!("{example}: {error:#}"));
+}
+
+fn planned(world: &World, reason: &str) -> Value {
     let waiting = world
         .until_of("application", "a plan to wait", |schema| {
             schema["status"]["phase"] == "AwaitingApproval"
         })
         .unwrap();
-    assert_eq!(condition(&waiting, "ArtifactResolved"), "True/SnapshotTaken");
+    assert_eq!(condition(&waiting, "ArtifactResolved"), format!("True/{reason}"));
     assert_eq!(waiting["status"]["plan"]["destructive"], false);
+    waiting
+}
+
+/// The policy as the example's own commands make it.
+fn verification_policy(world: &World) {
+    let (namespace, policy) = (world.namespace(), folder().join("verification-policy.yaml"));
+    let name = "ptah-verification-policy";
+    let from = format!("--from-file=policy.yaml={}", policy.display());
+    let cluster = &shared().cluster;
+    cluster
+        .ask(&["-n", &namespace, "create", "configmap", name, &from])
+        .unwrap();
+    let immutable = r#"{"immutable":true}"#;
+    cluster
+        .ask(&[
+            "-n",
+            &namespace,
+            "patch",
+            "configmap",
+            name,
+            "--type=merge",
+            "-p",
+            immutable,
+        ])
+        .unwrap();
+}
+
+fn annotations() -> Value {
+    json!({"org.opencontainers.image.source": "https://git.example/team/application",
+        "org.opencontainers.image.revision": "c0ffee"})
+}
+
+#[test]
+fn the_config_map_example_and_the_role_beside_it() {
+    let world = world("examples");
+    apply(&world, "ptahschema.yaml", &[]);
+    apply(&world, "approver-plan-reader-role.yaml", &[]);
+    planned(&world, "SnapshotTaken");
+}
+
+#[test]
+fn the_git_example_over_ssh() {
+    let world = world("examples-git");
+    let server = GitServer::start().unwrap();
+    server.create("application.git").unwrap();
+    let files = FILES.map(|(path, text)| (format!("db/schema/{path}"), text));
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    server.commit("application.git", "a schema", &files).unwrap();
+    secret(
+        &world,
+        "application-git",
+        &json!({"host": server.authority(), "identity": server.identity().unwrap(),
+            "known_hosts": server.known_hosts().unwrap()}),
+    );
+    let repository = server.url("application.git");
+    apply(
+        &world,
+        "ptahschema-git.yaml",
+        &[("ssh://git@git.example/team/application.git", &repository)],
+    );
+    planned(&world, "CommitResolved");
+}
+
+#[test]
+fn the_oci_examples_by_tag_and_from_a_private_registry() {
+    let registry = Private::start().unwrap();
+    let host = [("registry.example", registry.authority.as_str())];
+    let name = "team/application-schema";
+    let digest = registry.push(name, "v1", &FILES, &annotations()).unwrap();
+    let ca = Digest::of(registry.ca.as_bytes()).to_string();
+    let private = world("examples-oci-private");
+    verification_policy(&private);
+    private
+        .put(
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "registry-ca"},
+            "data": {"ca.crt": registry.ca.clone()}}),
+        )
+        .unwrap();
+    let config = json!({"auths": {&registry.authority: {"username": USER, "password": PASSWORD}}});
+    secret(
+        &private,
+        "application-registry",
+        &json!({"registry": registry.authority, ".dockerconfigjson": config.to_string(), "caSHA256": ca}),
+    );
+    apply(&private, "ptahschema-oci-private.yaml", &host);
+    let schema = planned(&private, "DigestPinned");
+    assert_eq!(schema["status"]["source"]["digest"], digest);
+
+    // The tag's example is anonymous, and so is the node's registry, which speaks no TLS.
+    let world = world("examples-oci");
+    verification_policy(&world);
+    let public = xtask::node::paths::REGISTRY;
+    ptah_cluster_tests::registry::push(&format!("{public}/{name}"), "v1", &FILES, &annotations()).unwrap();
+    apply(
+        &world,
+        "ptahschema-oci.yaml",
+        &[
+            ("registry.example", public),
+            (
+                "    verificationPolicyFrom:\n",
+                "    transport: {plainHTTP: true}\n    verificationPolicyFrom:\n",
+            ),
+        ],
+    );
+    planned(&world, "DigestPinned");
+}
+
+#[test]
+fn every_example_has_its_test() {
+    let mut known = [
+        "approver-plan-reader-role.yaml",
+        "ptahschema-git-https.yaml",
+        "ptahschema-git.yaml",
+        "ptahschema-oci-private.yaml",
+        "ptahschema-oci.yaml",
+        "ptahschema.yaml",
+        "verification-policy.yaml",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    let mut found: Vec<String> = std::fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    known.sort();
+    found.sort();
+    assert_eq!(found, known);
 }

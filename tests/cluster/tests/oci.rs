@@ -147,7 +147,9 @@ fn promise_p023_a_refused_artifact_blocks_with_every_finding_and_a_new_one_is_no
 fn promise_p005_p006_p007_a_private_registry_takes_the_credential_that_its_owner_granted_and_no_other() {
     let world = World::new("oci-private").unwrap();
     let registry = Private::start().unwrap();
-    registry.push("team/app", "v1", &[("t.sql", TABLE)]).unwrap();
+    registry
+        .push("team/app", "v1", &[("t.sql", TABLE)], &json!({}))
+        .unwrap();
     policy(&world, "policy", "");
     config_map(&world, "registry-ca", "ca.crt", &registry.ca, false);
     let secret = |data: Value| {

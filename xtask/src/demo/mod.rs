@@ -1,5 +1,6 @@
 //! The main job, as a user sees it: install, declare, read the plan, approve, converge; then edit, then drift.
 
+mod source;
 mod story;
 
 use std::time::Instant;
@@ -12,6 +13,8 @@ use crate::node::Node;
 use crate::stage::{self, Cluster, Database};
 use crate::{progress, run, workspace};
 
+pub use source::Kind;
+
 /// What the demo may do.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
@@ -19,6 +22,8 @@ pub struct Options {
     pub yes: bool,
     /// Leave everything running.
     pub keep: bool,
+    /// Where the files are.
+    pub source: Kind,
     /// Use a cluster of the user in place of the test node.
     pub theirs: Option<Theirs>,
 }

@@ -10,11 +10,12 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
 use super::Options;
+use super::source::Source;
 use crate::stage::{Cluster, Database};
-use crate::{run, workspace};
+use crate::run;
 
 const PATIENCE: Duration = Duration::from_secs(300);
-const NAMESPACE: &str = "application";
+pub(super) const NAMESPACE: &str = "application";
 
 struct Story<'a> {
     cluster: &'a Cluster,
@@ -45,6 +46,7 @@ pub(super) fn tell(
         "--timeout=120s",
     ])?;
     let url = database.create("shop")?;
+    let source = Source::start(options.source, cluster)?;
 
     story.round("from an empty database", "first", || {
         cluster.restricted_namespace(NAMESPACE)?;
@@ -52,40 +54,44 @@ pub(super) fn tell(
         cluster.ask(&[
             "-n", NAMESPACE, "create", "secret", "generic", "application-database", &format!("--from-literal=url={url}"),
         ])?;
-        show("kubectl apply -f examples/ptahschema.yaml");
-        cluster.apply(&std::fs::read_to_string(workspace::root().join("examples/ptahschema.yaml"))?)
+        source.declare(cluster)
     })?;
-    story.round("an edit of the ConfigMap", "edit", || {
-        let patch = r#"{"data":{"003-comments.sql":"ALTER TABLE customers ADD COLUMN name text NOT NULL DEFAULT '';\nCREATE VIEW big_orders AS SELECT id, total_cents FROM orders WHERE total_cents > 100000;\n"}}"#;
-        show(&format!("kubectl -n application patch configmap application-schema -p '{patch}'"));
-        cluster.ask(&["-n", NAMESPACE, "patch", "configmap", "application-schema", "-p", patch]).map(drop)
+    story.round(source.edit_name(), "edit", || {
+        source.edit(cluster)?;
+        if source.is_watched() {
+            return Ok(());
+        }
+        read_now(cluster, "12m")
     })?;
     story.round("drift made by hand", "drift", || {
         let sql = "ALTER TABLE orders ALTER COLUMN placed_at DROP DEFAULT; DROP INDEX orders_customer_id";
         show(&format!("psql shop -c '{sql}'"));
         database.sql("shop", sql)?;
-        // The next interval would find it; an edit that changes nothing else brings the reading forward.
-        let interval = r#"{"spec":{"interval":"11m"}}"#;
-        show(&format!(
-            "kubectl -n application patch ptahschema application --type=merge -p '{interval}'"
-        ));
-        cluster
-            .ask(&[
-                "-n",
-                NAMESPACE,
-                "patch",
-                "ptahschema",
-                "application",
-                "--type=merge",
-                "-p",
-                interval,
-            ])
-            .map(drop)
+        read_now(cluster, "11m")
     })?;
     Ok(story.report)
 }
 
-fn show(command: &str) {
+/// The next interval would find it; an edit that changes nothing else brings the reading forward.
+fn read_now(cluster: &Cluster, interval: &str) -> Result<()> {
+    let patch = format!(r#"{{"spec":{{"interval":"{interval}"}}}}"#);
+    show(&format!(
+        "kubectl -n application patch ptahschema application --type=merge -p '{patch}'"
+    ));
+    let arguments = [
+        "-n",
+        NAMESPACE,
+        "patch",
+        "ptahschema",
+        "application",
+        "--type=merge",
+        "-p",
+        &patch,
+    ];
+    cluster.ask(&arguments).map(drop)
+}
+
+pub(super) fn show(command: &str) {
     println!("\n$ {command}");
 }
 
