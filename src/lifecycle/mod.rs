@@ -11,6 +11,7 @@ pub mod evidence;
 mod pass;
 mod proof;
 pub mod publication;
+mod reading;
 mod report;
 mod run;
 pub mod schema;

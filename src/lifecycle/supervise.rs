@@ -13,7 +13,7 @@ use ptah_contract::protocol::Step as OperationStep;
 use super::evidence::{JobEvidence, LeaseEvidence, ResultEvidence, SourceEvidence};
 use super::pass::Pass;
 use super::step::{ApprovalMark, Effect, Requeue, Step};
-use super::{claim, report, run, schema, settle, source};
+use super::{claim, reading, report, run, schema, settle, source};
 
 /// How long to wait for a Lease that somebody else holds, before looking again.
 const CONTENTION: Duration = Duration::from_secs(5);
@@ -336,7 +336,7 @@ fn discarded(
     }
     pass.drop_claim();
     pass.set(types::PLAN_READY, "Unknown", reasons::LEASE_CONTINUITY_LOST, why);
-    settle::observe_again(pass, effective, coordination)
+    reading::observe_again(pass, effective, coordination)
 }
 
 /// A resource that is being deleted: what runs is watched to its end, what is held is given back, and no SQL is sent.
