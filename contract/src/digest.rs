@@ -40,6 +40,13 @@ impl Digest {
     }
 }
 
+impl From<[u8; 32]> for Digest {
+    /// The digest that a hasher gave, for whoever hashes as the bytes pass.
+    fn from(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+}
+
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "sha256:{}", self.hex())

@@ -4,6 +4,7 @@
 //! Promises: every document has one canonical encoding, its digest is taken over those bytes, and a reader
 //! refuses what it does not know. Nothing here opens a socket or knows Kubernetes.
 
+pub mod artifact;
 pub mod canonical;
 pub mod digest;
 pub mod drift;
@@ -17,3 +18,4 @@ pub mod protocol;
 pub mod realm;
 pub mod resolution;
 pub mod source;
+pub mod source_policy;

@@ -246,31 +246,58 @@ fn limit(what: &str, found: u64, limit: u64) -> Result<(), Error> {
     }
 }
 
-/// Equal after NFC and case folding, as a file or as a folder of another file.
-fn refuse_collisions(files: &[File]) -> Result<(), Error> {
-    let mut taken: BTreeMap<String, (&str, bool)> = BTreeMap::new();
-    for file in files {
-        let path = file.path.as_str();
+/// The places that files and folders have taken so far, told apart as the strictest file system would.
+///
+/// Whoever takes in files one by one asks here before it writes the next one; [`Manifest::new`] asks for all.
+#[derive(Debug, Default)]
+pub struct Places {
+    /// Folded path to the spelling that took it, and whether that is a file.
+    taken: BTreeMap<String, (String, bool)>,
+}
+
+impl Places {
+    /// Takes the place of a file, and those of the folders above it.
+    ///
+    /// # Errors
+    /// [`Error::Collision`] when a path is equal to another after NFC and case folding, or is the folder of a file.
+    pub fn file(&mut self, path: &ContentPath) -> Result<(), Error> {
+        self.take(path.as_str(), true)
+    }
+
+    /// Takes the place of a folder, which may be taken any number of times in one spelling.
+    ///
+    /// # Errors
+    /// As [`Self::file`].
+    pub fn folder(&mut self, path: &ContentPath) -> Result<(), Error> {
+        self.take(path.as_str(), false)
+    }
+
+    fn take(&mut self, path: &str, is_file: bool) -> Result<(), Error> {
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         for end in ends {
-            let (part, is_file) = (&path[..end], end == path.len());
+            let (part, ends_here) = (&path[..end], end == path.len());
             let folded = fold(part);
-            match taken.get(&folded) {
+            match self.taken.get(&folded) {
                 // The same folder in the same spelling holds many files.
-                Some((seen, false)) if !is_file && *seen == part => {}
+                Some((seen, false)) if !(ends_here && is_file) && seen == part => {}
                 Some((seen, _)) => {
                     return Err(Error::Collision {
-                        first: (*seen).to_owned(),
+                        first: seen.clone(),
                         second: path.to_owned(),
                     });
                 }
                 None => {
-                    taken.insert(folded, (part, is_file));
+                    self.taken.insert(folded, (part.to_owned(), ends_here && is_file));
                 }
             }
         }
+        Ok(())
     }
-    Ok(())
+}
+
+fn refuse_collisions(files: &[File]) -> Result<(), Error> {
+    let mut places = Places::default();
+    files.iter().try_for_each(|file| places.file(&file.path))
 }
 
 fn fold(path: &str) -> String {

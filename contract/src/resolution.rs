@@ -193,6 +193,10 @@ mod tests {
         }
         let mut lying = expected;
         lying["bytes"] = serde_json::json!(2);
-        assert!(!serde_json::from_value::<Resolution>(lying).unwrap().is_consistent());
+        assert!(
+            !serde_json::from_value::<Resolution>(lying)
+                .unwrap()
+                .is_consistent()
+        );
     }
 }

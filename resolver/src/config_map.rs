@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use ptah_contract::digest::Digest;
-use ptah_contract::manifest::{File, Manifest};
+use ptah_contract::manifest::Manifest;
 
 use crate::Error;
+use crate::content::{self, Limits};
 
 /// What fits a snapshot ConfigMap: the API server's bound on an object's data
 /// (`MaxSecretSize`, which its ConfigMap validation uses: 1 MiB over keys and values).
@@ -44,15 +44,11 @@ pub fn resolve(
             })
             .collect::<Result<_, Error>>()?,
     };
-    let mut files = Vec::with_capacity(selected.len());
+    let content = content::Content::new(Limits::default(), None)?;
     for (path, bytes) in &selected {
-        files.push(File {
-            path: path.parse()?,
-            sha256: Digest::of(bytes),
-            size: bytes.len() as u64,
-        });
+        content.read(path, *bytes)?;
     }
-    let manifest = Manifest::new(files)?;
+    let manifest = content.finish(None)?;
     let by_path: BTreeMap<&str, &[u8]> = selected.into_iter().collect();
     let bytes: Vec<Vec<u8>> = manifest
         .files()

@@ -13,6 +13,16 @@ pub enum Error {
     /// A path, a collision, a limit, or nothing selected.
     #[error(transparent)]
     Manifest(#[from] manifest::Error),
+    /// A bound that is smaller than the specification's is exceeded.
+    #[error("{what} exceed {limit}, the bound that {rule} sets")]
+    Bound {
+        /// Who set it.
+        rule: &'static str,
+        /// What was counted.
+        what: &'static str,
+        /// How much is allowed.
+        limit: u64,
+    },
     /// A snapshot would not fit an object.
     #[error("files and manifest are {size} bytes together, a snapshot ConfigMap holds {limit}")]
     TooLarge {
@@ -69,6 +79,7 @@ impl Error {
             Self::Manifest(manifest::Error::Empty) => "nothing_selected",
             Self::Manifest(manifest::Error::Limit { .. }) => "content_limit",
             Self::Manifest(manifest::Error::Encoding(_)) => "invalid_manifest",
+            Self::Bound { .. } => "content_bound",
             Self::TooLarge { .. } => "snapshot_too_large",
             Self::SnapshotFile { .. } => "snapshot_altered",
             Self::OtherContent { .. } => "content_digest_mismatch",
@@ -87,7 +98,9 @@ impl Error {
                 FailureClass::Input
             }
             Self::Manifest(manifest::Error::Empty) => FailureClass::Input,
-            Self::Manifest(_) | Self::TooLarge { .. } | Self::OtherContent { .. } => FailureClass::Refused,
+            Self::Manifest(_) | Self::Bound { .. } | Self::TooLarge { .. } | Self::OtherContent { .. } => {
+                FailureClass::Refused
+            }
             Self::SnapshotFile { .. } => FailureClass::Attention,
             Self::Io { .. } => FailureClass::Transient,
         }

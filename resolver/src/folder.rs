@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ptah_contract::digest::Digest;
-use ptah_contract::manifest::{File, Manifest};
+use ptah_contract::manifest::Manifest;
 
 use crate::Error;
+use crate::content::{Content, Limits};
 
 /// Every regular file below `root`, or the one file that `root` is. Files are hashed as they are read, never held.
 ///
@@ -14,16 +14,9 @@ use crate::Error;
 /// When something in it is neither a file nor a folder (a symbolic link is neither), or the files cannot make a
 /// manifest.
 pub fn resolve(root: &Path) -> Result<Manifest, Error> {
-    let metadata = fs::symlink_metadata(root).map_err(Error::io("reading", root))?;
-    let mut files = Vec::new();
-    if metadata.is_file() {
-        let name = root.file_name().and_then(|name| name.to_str());
-        let name = name.ok_or_else(|| Error::NotUtf8(root.display().to_string()))?;
-        files.push(read(root, name)?);
-    } else {
-        walk(root, "", &mut files)?;
-    }
-    Ok(Manifest::new(files)?)
+    let content = Content::new(Limits::default(), None)?;
+    take(root, &content)?;
+    content.finish(None)
 }
 
 /// Copies the content of `root`, a folder or one file, below `to`, which must be empty and is empty again after a
@@ -32,64 +25,26 @@ pub fn resolve(root: &Path) -> Result<Manifest, Error> {
 /// # Errors
 /// When a file changed meanwhile, or writing fails.
 pub fn copy(root: &Path, manifest: &Manifest, to: &Path) -> Result<(), Error> {
-    let single = fs::symlink_metadata(root)
-        .map_err(Error::io("reading", root))?
-        .is_file();
-    fill(to, || {
-        for file in manifest.files() {
-            let from = if single {
-                root.to_path_buf()
-            } else {
-                root.join(file.path.as_str())
-            };
-            let target = to.join(file.path.as_str());
-            if let Some(parent) = target.parent() {
-                fs::create_dir_all(parent).map_err(Error::io("creating", parent))?;
-            }
-            fs::copy(&from, &target).map_err(Error::io("copying", &from))?;
-        }
-        let found = resolve(to)?;
-        if found == *manifest {
-            Ok(())
-        } else {
-            Err(Error::OtherContent {
-                found: found.content_digest(),
-                wanted: manifest.content_digest(),
-            })
-        }
-    })
+    let content = Content::new(Limits::default(), Some(to))?;
+    take(root, &content)?;
+    content.finish(Some(manifest.content_digest())).map(drop)
 }
 
-/// Runs `write` on a folder that is empty before, and empty again when it fails.
-pub(crate) fn fill<E: From<Error>>(to: &Path, write: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
-    fs::create_dir_all(to).map_err(Error::io("creating", to))?;
-    if fs::read_dir(to)
-        .map_err(Error::io("reading", to))?
-        .next()
-        .is_some()
-    {
-        return Err(Error::NotEmpty(to.display().to_string()).into());
+fn take(root: &Path, content: &Content) -> Result<(), Error> {
+    let metadata = fs::symlink_metadata(root).map_err(Error::io("reading", root))?;
+    if metadata.is_dir() {
+        return walk(root, "", content);
     }
-    let done = write();
-    if done.is_err() {
-        empty(to);
-    }
-    done
-}
-
-/// Best effort: the failure that led here is the one to report.
-fn empty(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        let _ = if path.is_dir() {
-            fs::remove_dir_all(&path)
-        } else {
-            fs::remove_file(&path)
-        };
+    let name = root.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| Error::NotUtf8(root.display().to_string()))?;
+    if metadata.is_file() {
+        read(root, name, content)
+    } else {
+        Err(Error::NotAFile(name.to_owned()))
     }
 }
 
-fn walk(folder: &Path, prefix: &str, files: &mut Vec<File>) -> Result<(), Error> {
+fn walk(folder: &Path, prefix: &str, content: &Content) -> Result<(), Error> {
     let entries = fs::read_dir(folder).map_err(Error::io("reading", folder))?;
     for entry in entries {
         let entry = entry.map_err(Error::io("reading", folder))?;
@@ -105,9 +60,10 @@ fn walk(folder: &Path, prefix: &str, files: &mut Vec<File>) -> Result<(), Error>
         };
         let kind = entry.file_type().map_err(Error::io("reading", &at))?;
         if kind.is_dir() {
-            walk(&at, &path, files)?;
+            content.folder(&path)?;
+            walk(&at, &path, content)?;
         } else if kind.is_file() {
-            files.push(read(&at, &path)?);
+            read(&at, &path, content)?;
         } else {
             return Err(Error::NotAFile(path));
         }
@@ -115,14 +71,9 @@ fn walk(folder: &Path, prefix: &str, files: &mut Vec<File>) -> Result<(), Error>
     Ok(())
 }
 
-fn read(at: &Path, path: &str) -> Result<File, Error> {
+fn read(at: &Path, path: &str, content: &Content) -> Result<(), Error> {
     let file = fs::File::open(at).map_err(Error::io("reading", at))?;
-    let (sha256, size) = Digest::of_reader(file).map_err(Error::io("reading", at))?;
-    Ok(File {
-        path: path.parse()?,
-        sha256,
-        size,
-    })
+    content.read(path, file).map(drop)
 }
 
 #[cfg(test)]

@@ -4,11 +4,14 @@
 //! is handed on only after its bytes gave the digest that was asked for. This crate knows no database and no
 //! Kubernetes object.
 
+pub mod archive;
 pub mod config_map;
+pub mod content;
 mod error;
 pub mod folder;
 pub mod git;
 pub mod net;
+pub mod oci;
 pub mod snapshot;
 #[cfg(test)]
 mod testing;

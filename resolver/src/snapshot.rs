@@ -5,7 +5,6 @@
 //! write ConfigMaps: it is trusted for its bytes alone.
 
 use std::fs;
-use std::io::{Read, Write};
 use std::path::Path;
 
 use ptah_contract::digest::Digest;
@@ -13,7 +12,7 @@ use ptah_contract::manifest::Manifest;
 use ptah_contract::protocol::paths;
 
 use crate::Error;
-use crate::folder;
+use crate::content::{Content, Limits};
 
 /// Checks the snapshot mounted at `from` against `wanted` and copies its files below `to`, which must be empty.
 ///
@@ -30,49 +29,19 @@ pub fn copy_checked(from: &Path, wanted: Digest, to: &Path) -> Result<Manifest, 
         return Err(Error::OtherContent { found, wanted });
     }
     let manifest = Manifest::from_bytes(&bytes)?;
-    folder::fill(to, || {
-        for (index, file) in manifest.files().iter().enumerate() {
-            copy_file(&from.join(paths::snapshot_key(index)), file, to)?;
+    let content = Content::new(Limits::default(), Some(to))?;
+    for (index, file) in manifest.files().iter().enumerate() {
+        let problem = |problem| Error::SnapshotFile {
+            file: file.path.to_string(),
+            problem,
+        };
+        let at = from.join(paths::snapshot_key(index));
+        let input = fs::File::open(&at).map_err(|_| problem("is missing"))?;
+        if content.read(file.path.as_str(), input)? != (file.sha256, file.size) {
+            return Err(problem("does not give its digest"));
         }
-        Ok::<(), Error>(())
-    })?;
-    Ok(manifest)
-}
-
-fn copy_file(from: &Path, file: &ptah_contract::manifest::File, to: &Path) -> Result<(), Error> {
-    let problem = |problem| Error::SnapshotFile {
-        file: file.path.to_string(),
-        problem,
-    };
-    let target = to.join(file.path.as_str());
-    if let Some(parent) = target.parent() {
-        fs::create_dir_all(parent).map_err(Error::io("creating", parent))?;
     }
-    let mut input = fs::File::open(from).map_err(|_| problem("is missing"))?;
-    let mut output = fs::File::create_new(&target).map_err(Error::io("creating", &target))?;
-    let mut hashed = Tee {
-        input: &mut input,
-        output: &mut output,
-    };
-    let (digest, size) = Digest::of_reader(&mut hashed).map_err(Error::io("copying", &target))?;
-    if size != file.size || digest != file.sha256 {
-        return Err(problem("does not give its digest"));
-    }
-    output.flush().map_err(Error::io("writing", &target))
-}
-
-/// Hands on what it reads after writing it, so that the bytes that were hashed are the bytes that were written.
-struct Tee<'a> {
-    input: &'a mut fs::File,
-    output: &'a mut fs::File,
-}
-
-impl Read for Tee<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let length = self.input.read(buffer)?;
-        self.output.write_all(&buffer[..length])?;
-        Ok(length)
-    }
+    content.finish(Some(wanted))
 }
 
 #[cfg(test)]

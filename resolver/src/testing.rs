@@ -2,7 +2,9 @@
 
 /// The rows of a table: every line that is neither empty nor a comment.
 pub(crate) fn rows(table: &str) -> impl Iterator<Item = &str> {
-    table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+    table
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 /// The fields of a row: words, and the rest as the last field.

@@ -15,6 +15,7 @@ use ptah_contract::manifest::{ContentPath, File, MAX_FILES, Manifest};
 use super::requested::TreePath;
 use super::store::Store;
 use super::{Bounds, Error};
+use crate::content::{Content, Limits};
 use crate::net::Attempt;
 
 /// Entries that are looked at, folders included: honest trees have few folders without files.
@@ -194,28 +195,13 @@ pub(super) fn write(
     to: &std::path::Path,
     attempt: &Attempt,
 ) -> Result<(), Error> {
-    crate::folder::fill(to, || {
-        let mut bytes = Vec::new();
-        for entry in entries {
-            attempt.check()?;
-            store.read_as(&entry.id, gix_object::Kind::Blob, &mut bytes)?;
-            let target = to.join(entry.path.as_str());
-            if let Some(parent) = target.parent() {
-                std::fs::create_dir_all(parent).map_err(crate::Error::io("creating", parent))?;
-            }
-            let io = || crate::Error::io("writing", &target);
-            let mut file = std::fs::File::create_new(&target).map_err(io())?;
-            std::io::Write::write_all(&mut file, &bytes).map_err(io())?;
-        }
-        let found = crate::folder::resolve(to)?;
-        if found == *manifest {
-            Ok(())
-        } else {
-            Err(crate::Error::OtherContent {
-                found: found.content_digest(),
-                wanted: manifest.content_digest(),
-            }
-            .into())
-        }
-    })
+    let content = Content::new(Limits::default(), Some(to))?;
+    let mut bytes = Vec::new();
+    for entry in entries {
+        attempt.check()?;
+        store.read_as(&entry.id, gix_object::Kind::Blob, &mut bytes)?;
+        content.read(entry.path.as_str(), bytes.as_slice())?;
+    }
+    content.finish(Some(manifest.content_digest()))?;
+    Ok(())
 }

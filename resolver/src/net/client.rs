@@ -285,7 +285,12 @@ impl Client {
                 return Err(Error::TooManyRedirects { host: response.host }.into());
             }
             followed += 1;
-            request.url = target(&response, &request.url)?;
+            let next = target(&response, &request.url)?;
+            // Not the authority alone: the same host on another port or scheme is another place.
+            if next.origin() != request.url.origin() {
+                request.credential = None;
+            }
+            request.url = next;
             allow(&request.url)?;
         }
     }

@@ -115,6 +115,20 @@ const STATUS_READER: Group = Group {
     ..PLAIN
 };
 
+/// What the tests of sources push and list with, beside the node's registry and crane.
+const SOURCES: &[Group] = &[
+    Group {
+        name: "oras",
+        programs: &[("oras.land/oras/cmd/oras", "oras")],
+        ..PLAIN
+    },
+    Group {
+        name: "referrers",
+        programs: &[(".", "referrers")],
+        ..PLAIN
+    },
+];
+
 /// The built programs, all in one folder.
 #[derive(Debug, Clone)]
 pub struct Programs {
@@ -141,9 +155,21 @@ impl Programs {
 
 /// Builds what is missing, one group after the other.
 pub fn prepare(cache: &Cache) -> Result<Programs> {
+    linked(cache, "bin", GROUPS.iter())
+}
+
+/// Builds what the tests of sources run: registries, and the programs that fill them.
+pub fn sources(cache: &Cache) -> Result<Programs> {
+    let shared = GROUPS
+        .iter()
+        .filter(|group| matches!(group.name, "registry" | "crane"));
+    linked(cache, "bin-sources", shared.chain(SOURCES))
+}
+
+fn linked<'a>(cache: &Cache, name: &str, groups: impl Iterator<Item = &'a Group>) -> Result<Programs> {
     let mut all = Key::new(RECIPE);
     let mut built = Vec::new();
-    for group in GROUPS {
+    for group in groups {
         let key = key(group)?;
         all = all.text(&key.short());
         let folder = cache.entry(group.name, &key, |into| {
@@ -152,7 +178,7 @@ pub fn prepare(cache: &Cache) -> Result<Programs> {
         built.push((group, folder));
     }
     // One folder of links, so that a PATH needs one more word and not nine.
-    let bin = cache.entry("bin", &all, |into| {
+    let bin = cache.entry(name, &all, |into| {
         for (group, folder) in &built {
             for (_, program) in group.programs {
                 symlink(folder.join(program), into.join(program)).context("cannot link a program")?;

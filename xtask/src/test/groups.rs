@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use super::{Count, Group, libtest};
-use crate::cache::{Cache, postgres};
+use crate::cache::{Cache, postgres, programs};
 use crate::images::{self, Options};
 use crate::node::Node;
 use crate::{progress, run, workspace};
@@ -15,8 +15,16 @@ use crate::{progress, run, workspace};
 /// The package with the tests of the cluster group.
 pub const CLUSTER_TESTS: &str = "ptah-cluster-tests";
 
+/// Names the folder of the programs that the tests of sources run; without it they prepare it themselves.
+pub const SOURCE_PROGRAMS: &str = "PTAH_SOURCE_PROGRAMS";
+
 const ENGINE_TESTS: &[&str] = &["ptah-engine", "ptah-runner"];
-const SOURCE_TESTS: &[&str] = &["ptah-resolver", "ptah-verifier", "ptah-status-tests"];
+const SOURCE_TESTS: &[&str] = &[
+    "ptah-resolver",
+    "ptah-verifier",
+    "ptah-sources-tests",
+    "ptah-status-tests",
+];
 
 /// The workspace's packages, as cargo tells them.
 #[derive(Deserialize)]
@@ -69,7 +77,7 @@ pub fn run(cache: &Cache, packages: &Packages, group: Group, filter: Option<&str
     match group {
         Group::Unit => unit(filter),
         Group::Engine => engine(cache, &packages.tests_of(ENGINE_TESTS), filter),
-        Group::Sources => integration(&packages.tests_of(SOURCE_TESTS), Group::Sources, filter, &[]),
+        Group::Sources => sources(cache, &packages.tests_of(SOURCE_TESTS), filter),
         Group::Cluster => cluster(cache, &packages.tests_of(&[CLUSTER_TESTS]), filter),
     }
 }
@@ -109,6 +117,12 @@ fn engine(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count> 
         count += integration(&chosen, Group::Engine, filter, &environment)?;
     }
     Ok(count)
+}
+
+fn sources(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count> {
+    let programs = programs::sources(cache)?;
+    let environment = [(SOURCE_PROGRAMS, programs.bin().to_owned())];
+    integration(tests, Group::Sources, filter, &environment)
 }
 
 fn cluster(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count> {

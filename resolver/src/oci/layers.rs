@@ -1,0 +1,234 @@
+//! Layers into content: several at a time, each as a stream, each held to its descriptor.
+//!
+//! Promises: what does not fit is refused before the first layer is fetched; a layer never delivers a byte more than
+//! its descriptor says; an archive counts as read only after its compressed bytes gave the layer's digest, and when
+//! they do not, that is what is reported, whatever the archive looked like.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+
+use futures::{StreamExt as _, TryStreamExt as _};
+use ptah_contract::digest::Digest;
+use reqwest::Method;
+use reqwest::header::CONTENT_LENGTH;
+use sha2::{Digest as _, Sha256};
+use tokio::sync::mpsc;
+use tokio_util::bytes::{Buf as _, Bytes};
+
+use super::Error;
+use super::manifest::Descriptor;
+use super::session::Session;
+use super::shape::{Form, Part};
+use crate::archive;
+use crate::content::{Content, Writer};
+use crate::net::Response;
+
+/// Layers fetched side by side: what hides the distance to a registry, and does not press it.
+const SIDE_BY_SIDE: usize = 4;
+/// Pieces of a layer that wait to be unpacked.
+const WAITING: usize = 8;
+
+/// Layers with the same bytes are fetched once.
+enum Task<'a> {
+    Files {
+        layer: &'a Descriptor,
+        paths: Vec<&'a str>,
+    },
+    Archive(&'a Part),
+}
+
+pub(super) async fn fetch(session: &Session<'_>, parts: &[Part], content: &Content) -> Result<(), Error> {
+    let mut tasks = Vec::new();
+    let mut same: BTreeMap<(Digest, u64), usize> = BTreeMap::new();
+    let (mut files, mut bytes) = (0, 0u64);
+    for part in parts {
+        let Form::File(path) = &part.form else {
+            tasks.push(Task::Archive(part));
+            continue;
+        };
+        content.fits(path.as_str(), part.layer.size)?;
+        files += 1;
+        bytes = bytes.saturating_add(part.layer.size);
+        let next = tasks.len();
+        let at = *same.entry((part.layer.digest, part.layer.size)).or_insert(next);
+        match tasks.get_mut(at) {
+            Some(Task::Files { paths, .. }) => paths.push(path.as_str()),
+            _ => tasks.push(Task::Files {
+                layer: &part.layer,
+                paths: vec![path.as_str()],
+            }),
+        }
+    }
+    content.fit_together(files, bytes)?;
+    let running = futures::stream::iter(tasks).map(|task| async move {
+        match task {
+            Task::Files { layer, paths } => raw(session, layer, &paths, content).await,
+            Task::Archive(part) => unpacked(session, part, content).await,
+        }
+    });
+    running.buffer_unordered(SIDE_BY_SIDE).try_collect().await
+}
+
+async fn raw(
+    session: &Session<'_>,
+    layer: &Descriptor,
+    paths: &[&str],
+    content: &Content,
+) -> Result<(), Error> {
+    let writers: Result<Vec<Writer>, _> = paths.iter().map(|path| content.file(path)).collect();
+    let mut writers = writers?;
+    let mut blob = Blob::open(session, layer).await?;
+    while let Some(bytes) = blob.next().await? {
+        for writer in &mut writers {
+            writer.write(&bytes)?;
+        }
+    }
+    for writer in writers {
+        writer.finish()?;
+    }
+    Ok(())
+}
+
+async fn unpacked(session: &Session<'_>, part: &Part, content: &Content) -> Result<(), Error> {
+    let Form::Archive {
+        compression,
+        folder,
+        unpacked,
+    } = part.form.clone()
+    else {
+        return Ok(());
+    };
+    let mut blob = Blob::open(session, &part.layer).await?;
+    let (sender, receiver) = mpsc::channel(WAITING);
+    let content = content.clone();
+    let unpacking = tokio::task::spawn_blocking(move || {
+        let folder = folder.as_ref().map(|path| path.as_str());
+        archive::unpack(Pieces::of(receiver), compression, folder, unpacked, &content)
+    });
+    let mut wanted = true;
+    while let Some(bytes) = blob.next().await? {
+        // Whoever unpacks has seen enough. What is left still has to give the digest.
+        wanted = wanted && sender.send(Some(bytes)).await.is_ok();
+    }
+    // The end is told only now that the digest is right: without it the archive is not read to its end.
+    let _ = sender.send(None).await;
+    drop(sender);
+    let unpacked = unpacking.await.map_err(|_| Error::Unpacking)?;
+    unpacked.map_err(|source| match source {
+        archive::Error::Content(error) => Error::Content(error),
+        source => Error::Archive {
+            layer: part.layer.digest,
+            source,
+        },
+    })
+}
+
+/// A blob on its way, counted and hashed.
+struct Blob<'a> {
+    session: &'a Session<'a>,
+    layer: &'a Descriptor,
+    response: Response,
+    hasher: Sha256,
+    received: u64,
+}
+
+impl<'a> Blob<'a> {
+    async fn open(session: &'a Session<'a>, layer: &'a Descriptor) -> Result<Self, Error> {
+        let url = session.url(&format!("blobs/{}", layer.digest))?;
+        let response = session.ask(Method::GET, &url, "*/*").await?;
+        if response.status().as_u16() == 404 {
+            return Err(Error::NotFound {
+                registry: session.registry(),
+                what: "blob",
+                name: layer.digest.to_string(),
+            });
+        }
+        let response = response.success()?;
+        let length = response.headers().get(CONTENT_LENGTH);
+        let length: Option<u64> = length.and_then(|value| value.to_str().ok()?.parse().ok());
+        let blob = Self {
+            session,
+            layer,
+            response,
+            hasher: Sha256::new(),
+            received: 0,
+        };
+        match length {
+            Some(length) if length != layer.size => Err(blob.other_size(length)),
+            _ => Ok(blob),
+        }
+    }
+
+    /// The next bytes; `None` once the whole blob came and gave its digest.
+    async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+        if let Some(bytes) = self.response.chunk(self.session.attempt).await? {
+            self.received += bytes.len() as u64;
+            if self.received > self.layer.size {
+                return Err(self.other_size(self.received));
+            }
+            self.hasher.update(&bytes);
+            return Ok(Some(bytes));
+        }
+        if self.received < self.layer.size {
+            return Err(Error::CutShort {
+                digest: self.layer.digest,
+                registry: self.session.registry(),
+                found: self.received,
+                wanted: self.layer.size,
+            });
+        }
+        let found: [u8; 32] = self.hasher.clone().finalize().into();
+        let found = Digest::from(found);
+        if found != self.layer.digest {
+            return Err(Error::OtherDigest {
+                what: format!("the blob {}", self.layer.digest),
+                registry: self.session.registry(),
+                found,
+                wanted: self.layer.digest,
+            });
+        }
+        Ok(None)
+    }
+
+    fn other_size(&self, found: u64) -> Error {
+        Error::OtherSize {
+            what: format!("the blob {}", self.layer.digest),
+            registry: self.session.registry(),
+            found,
+            wanted: self.layer.size,
+        }
+    }
+}
+
+/// The pieces of a layer as a reader, for code that waits where it stands. `None` is the end; a sender that goes away
+/// without it is a failure, so that half an archive is never taken for a whole one.
+struct Pieces {
+    receiver: mpsc::Receiver<Option<Bytes>>,
+    current: Bytes,
+    ended: bool,
+}
+
+impl Pieces {
+    fn of(receiver: mpsc::Receiver<Option<Bytes>>) -> Self {
+        Self {
+            receiver,
+            current: Bytes::new(),
+            ended: false,
+        }
+    }
+}
+
+impl Read for Pieces {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.current.is_empty() && !self.ended {
+            match self.receiver.blocking_recv() {
+                Some(Some(bytes)) => self.current = bytes,
+                Some(None) => self.ended = true,
+                None => return Err(io::ErrorKind::ConnectionAborted.into()),
+            }
+        }
+        let length = self.current.len().min(buffer.len());
+        self.current.copy_to_slice(&mut buffer[..length]);
+        Ok(length)
+    }
+}

@@ -1,0 +1,325 @@
+//! What is attached to an artifact, by either way in which registries list it.
+
+use std::sync::Arc;
+
+use ptah_contract::artifact::{ArtifactDescription, Found};
+use ptah_contract::digest::Digest;
+use ptah_contract::failure::FailureClass;
+use ptah_resolver::oci::{describe, resolve_if_changed};
+use ptah_sources_tests::oci::lying::{Log, Lying, Rule, Script, listener};
+use ptah_sources_tests::oci::registry::{Access, Registry};
+use ptah_sources_tests::oci::run;
+use ptah_sources_tests::oci::store::{MANIFEST, Store};
+use ptah_verifier::Policy;
+use serde_json::{Value, json};
+
+use crate::support::{attempt, request, resolve};
+
+const SIGNATURE: &str = "application/vnd.dev.cosign.artifact.sig.v1+json";
+
+/// Pushes an artifact, attaches two things to it and describes it.
+async fn attach(registry: &Registry) -> (ArtifactDescription, Value) {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path();
+    std::fs::write(home.join("a.sql"), "A").unwrap();
+    let target = format!("{}/team/app:v1", registry.authority);
+    let push = [
+        "push",
+        "--plain-http",
+        "--artifact-type",
+        "application/vnd.example.sql",
+        "-a",
+        "org.opencontainers.image.source=https://git.example/app",
+        &target,
+        "a.sql",
+    ];
+    run("oras", &push, home);
+    for kind in ["application/sbom", SIGNATURE] {
+        let attach = [
+            "attach",
+            "--plain-http",
+            "--artifact-type",
+            kind,
+            "-a",
+            "who=me",
+            &target,
+            "a.sql",
+        ];
+        run("oras", &attach, home);
+    }
+    let listed = run(
+        "oras",
+        &["discover", "--plain-http", "--format", "json", &target],
+        home,
+    );
+    let (resolution, _) = resolve(&request(&target)).await.unwrap();
+    let digest = resolution.artifact_digest.unwrap();
+    let described = describe(&request(&target), digest, &attempt()).await.unwrap();
+    (described, serde_json::from_str(&listed).unwrap())
+}
+
+fn compare(described: &ArtifactDescription, listed: &Value, found: Found) {
+    assert_eq!(described.artifact_type, "application/vnd.example.sql");
+    assert_eq!(
+        described.annotations["org.opencontainers.image.source"],
+        "https://git.example/app"
+    );
+    assert!(!described.pinned);
+    let mut ours: Vec<String> = described
+        .attached
+        .iter()
+        .map(|one| {
+            assert_eq!((one.found, one.annotations["who"].as_str()), (found, "me"));
+            one.digest.to_string()
+        })
+        .collect();
+    let theirs = listed["referrers"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{listed}"))
+        .iter();
+    let mut theirs: Vec<String> = theirs
+        .map(|one| one["digest"].as_str().unwrap().to_owned())
+        .collect();
+    ours.sort();
+    theirs.sort();
+    assert_eq!(ours, theirs);
+    // What was attached, whatever the registry lists as its type.
+    let mut kinds: Vec<&str> = described
+        .attached
+        .iter()
+        .map(|one| one.artifact_type.as_str())
+        .collect();
+    kinds.sort_unstable();
+    assert_eq!(kinds, ["application/sbom", SIGNATURE]);
+    let policy = Policy::parse(b"version: 1\nrequire_signature: true\n").unwrap();
+    assert!(policy.check(described).is_satisfied());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn attachments_are_listed_by_the_referrers_api_as_oras_lists_them() {
+    let (described, listed) = attach(&Registry::with_referrers()).await;
+    compare(&described, &listed, Found::Referrers);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn attachments_are_listed_by_their_tag_where_the_registry_has_no_such_api() {
+    let (described, listed) = attach(&Registry::distribution(None, &Access::All)).await;
+    compare(&described, &listed, Found::ReferrersTag);
+}
+
+/// A registry in memory, with rules.
+async fn serve(store: Store, rules: &[&str]) -> (Lying, String, Log, Digest) {
+    let (port, authority) = listener();
+    let log = Log::default();
+    let digest = Digest::of(&store.manifests["v1"].0);
+    let names = [("self", authority.clone()), ("digest", digest.to_string())];
+    let script = Script {
+        rules: rules.iter().map(|line| Rule::parse(line)).collect(),
+        store,
+        names: names.map(|(name, value)| (name.to_owned(), value)).into(),
+        log: log.clone(),
+    };
+    (
+        Lying::start("self", port, None, Arc::new(script)).await,
+        authority,
+        log,
+        digest,
+    )
+}
+
+fn artifact() -> Store {
+    let mut store = Store::default();
+    store.files("v1", [("a.sql", &b"A"[..])]);
+    store
+}
+
+fn page(from: usize, to: usize) -> String {
+    let entries = (from..to).map(|n| {
+        let digest = Digest::of(&n.to_le_bytes()).to_string();
+        json!({"mediaType": MANIFEST, "digest": digest, "size": 1, "artifactType": "application/sbom"})
+    });
+    json!({"schemaVersion": 2, "manifests": entries.collect::<Vec<_>>()}).to_string()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_are_followed_within_the_repository_and_up_to_a_thousand_attachments() {
+    let next = "Link: </v2/app/referrers/{digest}?page=2>; rel=\"next\"";
+    let one = format!(
+        "self GET /v2/app/referrers/{{digest}} -> 200 ; {next} ; body {}",
+        page(0, 2)
+    );
+    let two = format!(
+        "self GET /v2/app/referrers/{{digest}}?page=2 -> 200 ; body {}",
+        page(2, 3)
+    );
+    let (_server, authority, log, digest) = serve(artifact(), &[&one, &two]).await;
+    let wanted = request(&format!("oci://{authority}/app:v1"));
+    assert_eq!(
+        describe(&wanted, digest, &attempt())
+            .await
+            .unwrap()
+            .attached
+            .len(),
+        3
+    );
+    let asked = log.lines();
+    assert_eq!(asked[1], format!("self GET /v2/app/referrers/{digest} -"));
+    assert_eq!(asked[2], format!("self GET /v2/app/referrers/{digest}?page=2 -"));
+
+    let endless = format!(
+        "self GET /v2/app/referrers/* -> 200 ; {next} ; body {}",
+        page(0, 1)
+    );
+    let away = format!(
+        "self GET /v2/app/referrers/* -> 200 ; Link: <http://127.0.0.1:1/>; rel=next ; body {}",
+        page(0, 1)
+    );
+    let beside = format!(
+        "self GET /v2/app/referrers/* -> 200 ; Link: </v2/other/x>; rel=next ; body {}",
+        page(0, 1)
+    );
+    let many = format!("self GET /v2/app/referrers/* -> 200 ; body {}", page(0, 1001));
+    let image =
+        "self GET /v2/app/referrers/* -> 200 ; body {\"schemaVersion\":2,\"config\":{},\"layers\":[]}"
+            .to_owned();
+    for (rule, code, class) in [
+        (&endless, "referrers_malformed", FailureClass::Attention),
+        (&away, "referrers_malformed", FailureClass::Attention),
+        (&beside, "referrers_malformed", FailureClass::Attention),
+        (&many, "too_many_referrers", FailureClass::Refused),
+        (&image, "referrers_malformed", FailureClass::Attention),
+        (
+            &"self GET /v2/app/referrers/* -> 200 ; body no".to_owned(),
+            "referrers_malformed",
+            FailureClass::Attention,
+        ),
+        (
+            &"self GET /v2/app/referrers/* -> 500".to_owned(),
+            "server_unavailable",
+            FailureClass::Transient,
+        ),
+        (
+            &"self GET /v2/app/referrers/* -> 403".to_owned(),
+            "access_denied",
+            FailureClass::Input,
+        ),
+    ] {
+        let (_server, authority, _, digest) = serve(artifact(), &[rule]).await;
+        let wanted = request(&format!("oci://{authority}/app:v1"));
+        let error = describe(&wanted, digest, &attempt()).await.unwrap_err();
+        assert_eq!(
+            (error.code(), error.class()),
+            (code, class),
+            "{rule:.80}: {error}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_tag_of_cosign_counts_and_something_else_under_it_does_not() {
+    let mut store = artifact();
+    let digest = Digest::of(&store.manifests["v1"].0);
+    let tag = format!("sha256-{}.sig", digest.hex());
+    store.files(&tag, [("signature", &b"x"[..])]);
+    let (_server, authority, _, digest) = serve(store.clone(), &[]).await;
+    let wanted = request(&format!("oci://{authority}/app@{digest}"));
+    let described = describe(&wanted, digest, &attempt()).await.unwrap();
+    assert!(described.pinned);
+    assert_eq!(
+        described.attached.iter().map(|one| one.found).collect::<Vec<_>>(),
+        [Found::SignatureTag]
+    );
+    store.manifests.insert(
+        tag,
+        (
+            b"{\"schemaVersion\":2,\"manifests\":[]}".to_vec(),
+            "text/plain".to_owned(),
+        ),
+    );
+    let (_server, authority, _, digest) = serve(store, &[]).await;
+    let wanted = request(&format!("oci://{authority}/app:v1"));
+    assert_eq!(describe(&wanted, digest, &attempt()).await.unwrap().attached, []);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_unchanged_tag_costs_one_head_request_and_a_moved_one_is_not_asked_for_again() {
+    let (_server, authority, log, digest) = serve(artifact(), &[]).await;
+    let wanted = request(&format!("oci://{authority}/app:v1"));
+    assert_eq!(
+        resolve_if_changed(&wanted, digest, &attempt(), None)
+            .await
+            .unwrap(),
+        None
+    );
+    assert_eq!(log.lines(), ["self HEAD /v2/app/manifests/v1 -"]);
+
+    let (_server, authority, log, digest) = serve(artifact(), &[]).await;
+    let wanted = request(&format!("oci://{authority}/app:v1"));
+    let other = Digest::of(b"before");
+    let found = resolve_if_changed(&wanted, other, &attempt(), None)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(found.artifact_digest, Some(digest));
+    assert_eq!(
+        log.lines()[..2],
+        [
+            "self HEAD /v2/app/manifests/v1 -".to_owned(),
+            format!("self GET /v2/app/manifests/{digest} -")
+        ]
+    );
+
+    // Who does not speak HEAD, or says no digest, is asked for the manifest, and for no layer.
+    for rule in ["self HEAD * -> 405", "self HEAD * -> 200"] {
+        let (_server, authority, log, digest) = serve(artifact(), &[rule]).await;
+        let wanted = request(&format!("oci://{authority}/app:v1"));
+        assert_eq!(
+            resolve_if_changed(&wanted, digest, &attempt(), None)
+                .await
+                .unwrap(),
+            None
+        );
+        assert_eq!(
+            log.lines(),
+            [
+                "self HEAD /v2/app/manifests/v1 -",
+                "self GET /v2/app/manifests/v1 -"
+            ],
+            "{rule}"
+        );
+    }
+    let (_server, authority, _, digest) = serve(artifact(), &["self HEAD * -> 404"]).await;
+    let gone = resolve_if_changed(
+        &request(&format!("oci://{authority}/app:v1")),
+        digest,
+        &attempt(),
+        None,
+    )
+    .await;
+    assert_eq!(gone.unwrap_err().code(), "not_found");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancelled_attempt_ends_at_once_and_leaves_nothing() {
+    let (_server, authority, log, _) = serve(
+        artifact(),
+        &["self GET /v2/app/blobs/* -> 200 ; Content-Length: 1 ; stall 0"],
+    )
+    .await;
+    let wanted = request(&format!("oci://{authority}/app:v1"));
+    let attempt = attempt();
+    let out = tempfile::tempdir().unwrap();
+    let cancel = attempt.cancellation().clone();
+    let resolving = ptah_resolver::oci::resolve(&wanted, &attempt, Some(out.path()));
+    let cancelling = async {
+        while log.lines().len() < 2 {
+            tokio::task::yield_now().await;
+        }
+        cancel.cancel();
+        std::time::Instant::now()
+    };
+    let (resolved, at) = tokio::join!(resolving, cancelling);
+    assert!(at.elapsed() < std::time::Duration::from_secs(2));
+    assert_eq!(resolved.unwrap_err().code(), "cancelled");
+    assert_eq!(std::fs::read_dir(out.path()).unwrap().count(), 0);
+}
