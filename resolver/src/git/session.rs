@@ -91,7 +91,9 @@ impl Session {
 
     /// Whether a commit may be asked for that a ref leads to.
     pub(super) fn allows_reachable(&self) -> bool {
-        self.handshake.capabilities.contains("allow-reachable-sha1-in-want")
+        self.handshake
+            .capabilities
+            .contains("allow-reachable-sha1-in-want")
     }
 
     /// The refs of these prefixes, and more where the server does not narrow a listing.
@@ -114,7 +116,12 @@ impl Session {
         features.retain(|(name, _)| {
             !matches!(
                 *name,
-                "deepen-relative" | "thin-pack" | "include-tag" | "no-done" | "sideband-all" | "packfile-uris"
+                "deepen-relative"
+                    | "thin-pack"
+                    | "include-tag"
+                    | "no-done"
+                    | "sideband-all"
+                    | "packfile-uris"
             )
         });
         if capabilities.contains("agent") {
@@ -187,8 +194,11 @@ impl Session {
         let mut reader = within_budget(reader, budget, &wire)?;
         let pack = Pack::receive(&mut reader, folder, self.hash, budget, stop, &wire)?;
         // What is left is the end of the last packet; without it the session could not go on.
-        std::io::copy(&mut reader, &mut std::io::sink())
-            .map_err(|_| wire.failure(|| Error::PackDamaged { host: wire.host.clone() }))?;
+        std::io::copy(&mut reader, &mut std::io::sink()).map_err(|_| {
+            wire.failure(|| Error::PackDamaged {
+                host: wire.host.clone(),
+            })
+        })?;
         Ok(Received { pack, shallow })
     }
 
@@ -211,7 +221,9 @@ fn within_budget<R: BufRead>(mut reader: R, budget: &Budget, wire: &Wire) -> Res
     let damaged = || Error::PackDamaged {
         host: wire.host.clone(),
     };
-    reader.read_exact(&mut header).map_err(|_| wire.failure(damaged))?;
+    reader
+        .read_exact(&mut header)
+        .map_err(|_| wire.failure(damaged))?;
     let [b'P', b'A', b'C', b'K', _, _, _, _, count @ ..] = header else {
         return Err(Error::Protocol {
             host: wire.host.clone(),

@@ -90,7 +90,14 @@ async fn promise_p066_a_pinned_commit_is_asked_for_only_where_the_advertisement_
         let places = fill(&repo);
         let sends = || server.site.take_seen().iter().any(|seen| seen.method == "POST");
         let over = format!("https, version 0: {version_0}");
-        every_row(&repo, &places, &over, |id| server.request("app.git", id, "db"), sends).await;
+        every_row(
+            &repo,
+            &places,
+            &over,
+            |id| server.request("app.git", id, "db"),
+            sends,
+        )
+        .await;
     }
 }
 
@@ -108,7 +115,14 @@ async fn promise_p066_the_same_over_ssh() {
         let before = std::cell::Cell::new(0);
         // The advertisement is one connection; a pack is another.
         let more_than_one = || sshd.connections() - before.replace(sshd.connections()) > 1;
-        every_row(&repo, &places, &over, |id| ssh_request(&sshd, &repo, id, "db"), more_than_one).await;
+        every_row(
+            &repo,
+            &places,
+            &over,
+            |id| ssh_request(&sshd, &repo, id, "db"),
+            more_than_one,
+        )
+        .await;
     }
 }
 
@@ -133,8 +147,13 @@ async fn promise_p069_naming_a_tag_works_on_every_server() {
         .await;
         let repo = server.repo("app.git");
         let places = fill(&repo);
-        let resolved = resolve(&server.request("app.git", "annotated", "db")).await.unwrap();
-        assert_eq!(resolved.resolution.commit.as_ref(), Some(&places["annotated-tag"]));
+        let resolved = resolve(&server.request("app.git", "annotated", "db"))
+            .await
+            .unwrap();
+        assert_eq!(
+            resolved.resolution.commit.as_ref(),
+            Some(&places["annotated-tag"])
+        );
     }
 }
 
@@ -144,7 +163,9 @@ async fn promise_p060_a_pinned_commit_needs_no_branch_of_any_name() {
     let repo = server.repo("app.git");
     repo.git(&["symbolic-ref", "HEAD", "refs/heads/trunk"]);
     let id = repo.commit(&[("db/a.sql", "1")]);
-    let resolved = resolve(&server.request("app.git", &id.to_uppercase(), "db")).await.unwrap();
+    let resolved = resolve(&server.request("app.git", &id.to_uppercase(), "db"))
+        .await
+        .unwrap();
     assert_eq!(resolved.resolution.revision, id);
     // One request for the advertisement of version 0, one for that of version 2, one for the pack; the path is
     // narrower than the tree and the server offers no filter.
@@ -155,5 +176,8 @@ async fn promise_p060_a_pinned_commit_needs_no_branch_of_any_name() {
         .map(|seen| (seen.method, seen.git_protocol))
         .collect();
     let v2 = || Some("version=2".to_owned());
-    assert_eq!(asked, [("GET".into(), None), ("GET".into(), v2()), ("POST".into(), v2())]);
+    assert_eq!(
+        asked,
+        [("GET".into(), None), ("GET".into(), v2()), ("POST".into(), v2())]
+    );
 }

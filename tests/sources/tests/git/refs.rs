@@ -17,7 +17,16 @@ pub fn fill(repo: &Repo) {
     let annotated = |name: &str, of: &str| {
         repo.git(&["tag", "-a", "-m", name, name, of]);
     };
-    for name in ["main", "feature/login", "both", "1.x", "Straße", "heads/odd", "deadbeef", "trunk"] {
+    for name in [
+        "main",
+        "feature/login",
+        "both",
+        "1.x",
+        "Straße",
+        "heads/odd",
+        "deadbeef",
+        "trunk",
+    ] {
         branch(name);
     }
     let other = repo.commit(&[("db/a.sql", "a branch that is called HEAD")]);
@@ -34,8 +43,16 @@ pub fn fill(repo: &Repo) {
     repo.git(&["tag", "light", "trunk"]);
     annotated("tree-tag", "main^{tree}");
     annotated("blob-tag", "main:db/a.sql");
-    repo.git(&["update-ref", "refs/tags/light-tree", &repo.git(&["rev-parse", "main^{tree}"])]);
-    repo.git(&["update-ref", "refs/tags/light-blob", &repo.git(&["rev-parse", "main:db/a.sql"])]);
+    repo.git(&[
+        "update-ref",
+        "refs/tags/light-tree",
+        &repo.git(&["rev-parse", "main^{tree}"]),
+    ]);
+    repo.git(&[
+        "update-ref",
+        "refs/tags/light-blob",
+        &repo.git(&["rev-parse", "main:db/a.sql"]),
+    ]);
     repo.git(&["symbolic-ref", "HEAD", "refs/heads/trunk"]);
 }
 
@@ -85,7 +102,10 @@ async fn promise_p060_a_ref_means_the_same_on_a_server_of_protocol_version_0() {
     .await;
     let repo = server.repo("app.git");
     fill(&repo);
-    every_row(&repo, "https, version 0", |name| server.request("app.git", name, "db")).await;
+    every_row(&repo, "https, version 0", |name| {
+        server.request("app.git", name, "db")
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -126,15 +146,23 @@ async fn a_repository_without_a_commit_and_a_head_that_leads_nowhere_are_refused
         .await;
         let repo = server.repo("app.git");
         for (name, expected) in [
-            ("HEAD", "input head_unborn: HEAD of the repository names no commit"),
-            ("main", "input ref_not_found: ref \"main\" does not exist in the repository"),
+            (
+                "HEAD",
+                "input head_unborn: HEAD of the repository names no commit",
+            ),
+            (
+                "main",
+                "input ref_not_found: ref \"main\" does not exist in the repository",
+            ),
         ] {
             let error = resolve(&server.request("app.git", name, ".")).await.unwrap_err();
             assert_eq!(told(&error), expected, "version 0: {version_0}");
         }
         repo.commit(&[("a", "a")]);
         repo.git(&["symbolic-ref", "HEAD", "refs/heads/nowhere"]);
-        let error = resolve(&server.request("app.git", "HEAD", ".")).await.unwrap_err();
+        let error = resolve(&server.request("app.git", "HEAD", "."))
+            .await
+            .unwrap_err();
         assert_eq!(error.code(), "head_unborn", "version 0: {version_0}");
     }
 }
@@ -164,7 +192,11 @@ async fn a_repository_of_sha_256_objects_works_like_another() {
         for reference in ["main", &id] {
             let request = server.request("app.git", reference, "db");
             let resolved = crate::support::resolve_like_git(&request, &repo).await;
-            assert_eq!(resolved.resolution.commit.as_deref(), Some(id.as_str()), "version 0: {version_0}");
+            assert_eq!(
+                resolved.resolution.commit.as_deref(),
+                Some(id.as_str()),
+                "version 0: {version_0}"
+            );
         }
         let request = server.request("app.git", &"a".repeat(40), "db");
         let error = resolve(&request).await.unwrap_err();
