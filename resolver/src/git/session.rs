@@ -178,9 +178,8 @@ impl Session {
             .map_err(|error| failure(&wire, &error))?;
         let shallow = !response.shallow_updates().is_empty();
         if !response.has_pack() {
-            return Err(wire.failure(|| Error::Protocol {
-                host: wire.host.clone(),
-            }));
+            let host = wire.host.clone();
+            return Err(wire.failure(|| crate::net::Error::CutShort { host }.into()));
         }
         // In version 0 the library takes the server's last word for the beginning of a pack.
         if let Some(Ok(Ok(line))) = reader.peek_data_line()
@@ -261,6 +260,12 @@ fn said(words: &str, host: &str) -> Error {
     let host = host.to_owned();
     if says(&["not our ref", "unadvertised", "not valid"]) {
         Error::NotOurs { host }
+    } else if says(&["no commits selected for shallow"]) {
+        // JGit, asked for a tag of something else at a depth. Whoever asked knows the name.
+        Error::NotACommit {
+            name: String::new(),
+            kind: "tree or a blob",
+        }
     } else if says(&["not found", "does not exist", "not appear to be a git repo"]) {
         Error::RepositoryNotFound { host }
     } else if says(&["denied", "forbidden", "unauthorized"]) {

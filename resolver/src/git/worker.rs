@@ -217,7 +217,14 @@ impl Worker {
     }
 
     fn fetch(&self, session: Option<Session>, tip: Tip) -> Result<Found, Error> {
-        let (store, session, _) = self.receive(session, tip.object, 1, true)?;
+        let received = self.receive(session, tip.object, 1, true);
+        let (store, session, _) = received.map_err(|error| match error {
+            Error::NotACommit { kind, .. } => Error::NotACommit {
+                name: self.name(&tip),
+                kind,
+            },
+            error => error,
+        })?;
         let object = tip.object;
         self.read(store, session, tip, Some((object, 1)))
     }
@@ -298,10 +305,6 @@ impl Worker {
     }
 
     fn peel(&self, store: &mut Store, tip: &Tip) -> Result<Peeled, Error> {
-        let name = || {
-            let requested = self.request.requested.to_string();
-            tip.reference.clone().unwrap_or(requested)
-        };
         let protocol = |store: &Store| Error::Protocol {
             host: store.host().to_owned(),
         };
@@ -332,10 +335,19 @@ impl Worker {
                         _ if tags.is_empty() => "tag",
                         _ => "long chain of tags",
                     };
-                    return Err(Error::NotACommit { name: name(), kind });
+                    return Err(Error::NotACommit {
+                        name: self.name(tip),
+                        kind,
+                    });
                 }
             }
         }
+    }
+
+    /// A tip as it is named to people.
+    fn name(&self, tip: &Tip) -> String {
+        let requested = self.request.requested.to_string();
+        tip.reference.clone().unwrap_or(requested)
     }
 
     fn folder(&self) -> Result<TempDir, Error> {

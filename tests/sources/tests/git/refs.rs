@@ -68,7 +68,7 @@ fn found(result: Result<Resolved, Error>) -> Result<(String, String, Option<Stri
     }
 }
 
-async fn every_row(repo: &Repo, over: &str, request: impl Fn(&str) -> Request) {
+pub async fn every_row(repo: &Repo, over: &str, request: impl Fn(&str) -> Request) {
     for (line, [name, expected]) in rows::<2>(include_str!("../../testdata/git/refs.txt")) {
         let found = found(resolve(&request(name)).await);
         let expected = match expected.strip_prefix("ok ") {
@@ -79,6 +79,10 @@ async fn every_row(repo: &Repo, over: &str, request: impl Fn(&str) -> Request) {
                 let tag = (object != commit).then_some(object);
                 Ok((full.to_owned(), commit, tag))
             }
+            // It does not say which of both.
+            None if over.starts_with("JGit") => Err(expected
+                .replace("leads to a tree,", "leads to a tree or a blob,")
+                .replace("leads to a blob,", "leads to a tree or a blob,")),
             None => Err(expected.to_owned()),
         };
         assert_eq!(found, expected, "line {line}, {over}: {name}");
