@@ -289,3 +289,38 @@ fn ssh(keys: &SecretKeys) -> Result<Kind, Error> {
         known_hosts,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever a Secret holds, it is a credential or refused, and none of it is repeated.
+        #[test]
+        fn any_secret_is_a_credential_or_refused_without_a_word_of_it(
+            keys in proptest::collection::btree_map(
+                proptest::sample::select(KEYS.as_slice()),
+                "(git\\.test|hunter2[ -~]{0,12}|\n|hunter2\u{0}|-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2\n)",
+                0..5,
+            ),
+            ssh in any::<bool>(),
+        ) {
+            let url = if ssh { "ssh://git@git.test/app.git" } else { "https://git.test/app.git" };
+            let keys = keys.into_iter().map(|(key, value)| {
+                // Where it may go is no secret, and is named.
+                let value = if key == "host" { "git.test".to_owned() } else { value };
+                (key.to_owned(), value.into_bytes())
+            });
+            let keys = SecretKeys::new(keys);
+            let repository = url.parse().unwrap();
+            let shown = match Credential::new(&keys, &repository, None) {
+                Ok(credential) => format!("{credential:?}"),
+                Err(error) => format!("{error} {error:?}"),
+            };
+            prop_assert!(!shown.contains("hunter2"), "{}", shown);
+            let debug = format!("{keys:?}");
+            prop_assert!(!debug.contains("hunter2"));
+        }
+    }
+}
