@@ -34,7 +34,7 @@ async fn main() -> ExitCode {
     let stop = Deadline::on(token.clone());
     match cli.command {
         cli::Command::Operation(arguments) => operation::run(arguments, token).await,
-        cli::Command::Resolve(arguments) => resolve::run(&arguments),
+        cli::Command::Resolve(arguments) => resolve::run(arguments, token).await,
         cli::Command::Observe(arguments) => observe::run(arguments, stop).await,
         cli::Command::Plan(arguments) => plan::run(arguments, stop).await,
         cli::Command::Apply(arguments) => apply::run(arguments, stop).await,

@@ -131,6 +131,9 @@ impl Credential {
         if let Some(unknown) = keys.0.keys().find(|key| !KEYS.contains(&key.as_str())) {
             return Err(Error::SecretKeys(format!("key {unknown:?} is not known")));
         }
+        if ca.is_some() && repository.is_ssh() {
+            return Err(Error::SecretKeys("a CA bundle is not used for an SSH repository".to_owned()));
+        }
         granted(keys, repository, ca)?;
         let modes: Vec<&str> = [
             ("username", "username and password"),

@@ -84,10 +84,14 @@ impl Session {
         self.is_v2() && self.features().iter().any(|(name, _)| *name == "filter")
     }
 
-    /// Whether a commit may be asked for that no ref is at. Only an advertisement of version 0 says so.
-    pub(super) fn allows_any_commit(&self) -> bool {
-        let says = |name| self.handshake.capabilities.contains(name);
-        says("allow-reachable-sha1-in-want") || says("allow-any-sha1-in-want")
+    /// Whether any object may be asked for. Only an advertisement of version 0 says so.
+    pub(super) fn allows_any(&self) -> bool {
+        self.handshake.capabilities.contains("allow-any-sha1-in-want")
+    }
+
+    /// Whether a commit may be asked for that a ref leads to.
+    pub(super) fn allows_reachable(&self) -> bool {
+        self.handshake.capabilities.contains("allow-reachable-sha1-in-want")
     }
 
     /// The refs of these prefixes, and more where the server does not narrow a listing.

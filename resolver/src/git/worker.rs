@@ -57,7 +57,7 @@ impl Worker {
     /// Resolves what the request names; nothing when that is known already.
     pub(super) fn resolve(&self, known: Option<&Known>) -> Result<Option<Found>, Error> {
         let (tip, session) = match self.request.requested.meaning() {
-            Meaning::Commit(id) => (self.pinned(*id)?, None),
+            Meaning::Commit(id) => self.pinned(*id)?,
             _ => {
                 let mut session = self.open(true)?;
                 let refs = session.refs(self.request.requested.prefixes())?;
@@ -78,23 +78,31 @@ impl Worker {
     }
 
     /// A commit may be asked for when the advertisement says so, and only then.
-    fn pinned(&self, id: ObjectId) -> Result<Tip, Error> {
+    ///
+    /// Where reachable ones are allowed and no others, the session of version 0 goes on: there the server looks whether
+    /// it is reachable, which in version 2 it does not.
+    fn pinned(&self, id: ObjectId) -> Result<(Tip, Option<Session>), Error> {
         let mut session = self.open(false)?;
         let refs = session.refs(vec![])?;
-        let allowed = at(id, &refs).is_some() || session.allows_any_commit();
-        let hash = session.hash;
-        session.end();
-        if id.kind() != hash {
-            return Err(Error::ObjectFormat(id.to_string()));
-        }
-        if !allowed {
-            return Err(Error::CommitNotAllowed(id.to_string()));
-        }
-        Ok(Tip {
+        let tip = Tip {
             reference: None,
             object: id,
             peeled: None,
-        })
+        };
+        if id.kind() != session.hash {
+            return Err(Error::ObjectFormat(id.to_string()));
+        }
+        let is_at_ref = at(id, &refs).is_some();
+        if !is_at_ref && !session.allows_any() && session.allows_reachable() {
+            return Ok((tip, Some(session)));
+        }
+        let allowed = is_at_ref || session.allows_any();
+        session.end();
+        if allowed {
+            Ok((tip, None))
+        } else {
+            Err(Error::CommitNotAllowed(id.to_string()))
+        }
     }
 
     /// Fetches the commit that was recorded: by its ref, by its id, along the history of its ref.
@@ -104,8 +112,8 @@ impl Worker {
             _ => return Err(Error::Ref("the recorded commit is no object id")),
         };
         let found = if matches!(self.request.requested.meaning(), Meaning::Commit(_)) {
-            let tip = self.pinned(commit)?;
-            self.fetch(None, tip).map_err(|error| match error {
+            let (tip, session) = self.pinned(commit)?;
+            self.fetch(session, tip).map_err(|error| match error {
                 Error::NotOurs { .. } => Error::CommitGone {
                     commit: commit.to_string(),
                     from: "any ref of the repository".to_owned(),
@@ -145,7 +153,7 @@ impl Worker {
         }
         session.end();
         match self.pinned(commit) {
-            Ok(by_id) => match self.fetch(None, by_id) {
+            Ok((by_id, session)) => match self.fetch(session, by_id) {
                 // Reachable ones are allowed, and this one is not.
                 Err(Error::NotOurs { .. }) => {}
                 other => return other,
