@@ -14,6 +14,7 @@ use reqwest::header::CONTENT_LENGTH;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 use tokio_util::bytes::{Buf as _, Bytes};
+use tokio_util::task::TaskTracker;
 
 use super::Error;
 use super::manifest::Descriptor;
@@ -60,13 +61,22 @@ pub(super) async fn fetch(session: &Session<'_>, parts: &[Part], content: &Conte
         }
     }
     content.fit_together(files, bytes)?;
-    let running = futures::stream::iter(tasks).map(|task| async move {
-        match task {
-            Task::Files { layer, paths } => raw(session, layer, &paths, content).await,
-            Task::Archive(part) => unpacked(session, part, content).await,
+    let unpacking = TaskTracker::new();
+    let running = futures::stream::iter(tasks).map(|task| {
+        let unpacking = &unpacking;
+        async move {
+            match task {
+                Task::Files { layer, paths } => raw(session, layer, &paths, content).await,
+                Task::Archive(part) => unpacked(session, part, content, unpacking).await,
+            }
         }
     });
-    running.buffer_unordered(SIDE_BY_SIDE).try_collect().await
+    let fetched = running.buffer_unordered(SIDE_BY_SIDE).try_collect().await;
+    // After a failure the other layers' futures are gone, and with them what their threads wait for. The threads end,
+    // and until they have ended they still hold the content's folder.
+    unpacking.close();
+    unpacking.wait().await;
+    fetched
 }
 
 async fn raw(
@@ -89,7 +99,12 @@ async fn raw(
     Ok(())
 }
 
-async fn unpacked(session: &Session<'_>, part: &Part, content: &Content) -> Result<(), Error> {
+async fn unpacked(
+    session: &Session<'_>,
+    part: &Part,
+    content: &Content,
+    threads: &TaskTracker,
+) -> Result<(), Error> {
     let Form::Archive {
         compression,
         folder,
@@ -101,7 +116,7 @@ async fn unpacked(session: &Session<'_>, part: &Part, content: &Content) -> Resu
     let mut blob = Blob::open(session, &part.layer).await?;
     let (sender, receiver) = mpsc::channel(WAITING);
     let content = content.clone();
-    let unpacking = tokio::task::spawn_blocking(move || {
+    let unpacking = threads.spawn_blocking(move || {
         let folder = folder.as_ref().map(|path| path.as_str());
         archive::unpack(Pieces::of(receiver), compression, folder, unpacked, &content)
     });

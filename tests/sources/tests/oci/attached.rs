@@ -299,27 +299,64 @@ async fn an_unchanged_tag_costs_one_head_request_and_a_moved_one_is_not_asked_fo
     assert_eq!(gone.unwrap_err().code(), "not_found");
 }
 
+/// A folder of files, packed, beside a file.
+fn packed() -> Store {
+    let mut archive = tar::Builder::new(Vec::new());
+    for n in 0..50 {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(4096);
+        archive.append_data(&mut header, format!("d/{n}.sql"), &[b'x'; 4096][..]).unwrap();
+    }
+    let mut store = artifact();
+    let manifest: Value = serde_json::from_slice(&store.manifests["v1"].0).unwrap();
+    let mut layer = store.blob("application/vnd.oci.image.layer.v1.tar", &archive.into_inner().unwrap());
+    layer["annotations"] = json!({"org.opencontainers.image.title": "d", "io.deis.oras.content.unpack": "true"});
+    let mut both = manifest;
+    let file = both["layers"][0].clone();
+    both["layers"] = json!([layer, file]);
+    store.manifest("v1", MANIFEST, both.to_string().as_bytes());
+    store
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancelled_attempt_ends_at_once_and_leaves_nothing() {
-    let (_server, authority, log, _) = serve(
-        artifact(),
-        &["self GET /v2/app/blobs/* -> 200 ; Content-Length: 1 ; stall 0"],
-    )
-    .await;
-    let wanted = request(&format!("oci://{authority}/app:v1"));
-    let attempt = attempt();
-    let out = tempfile::tempdir().unwrap();
-    let cancel = attempt.cancellation().clone();
-    let resolving = ptah_resolver::oci::resolve(&wanted, &attempt, Some(out.path()));
-    let cancelling = async {
-        while log.lines().len() < 2 {
-            tokio::task::yield_now().await;
-        }
-        cancel.cancel();
-        std::time::Instant::now()
-    };
-    let (resolved, at) = tokio::join!(resolving, cancelling);
-    assert!(at.elapsed() < std::time::Duration::from_secs(2));
-    assert_eq!(resolved.unwrap_err().code(), "cancelled");
-    assert_eq!(std::fs::read_dir(out.path()).unwrap().count(), 0);
+    let file = "self GET /v2/app/blobs/* -> 200 ; Content-Length: 1 ; stall 0";
+    let blob = packed().manifests["v1"].0.clone();
+    let layer = serde_json::from_slice::<Value>(&blob).unwrap()["layers"][0].clone();
+    let (size, digest) = (layer["size"].as_u64().unwrap(), layer["digest"].as_str().unwrap());
+    let archive = format!("self GET /v2/app/blobs/{digest} -> 200 ; Content-Length: {size} ; stall 20000");
+    for (store, rule, waits) in [(artifact(), file.to_owned(), 2), (packed(), archive, 3)] {
+        let (_server, authority, log, _) = serve(store, &[&rule]).await;
+        let wanted = request(&format!("oci://{authority}/app:v1"));
+        let attempt = attempt();
+        let out = tempfile::tempdir().unwrap();
+        let cancel = attempt.cancellation().clone();
+        let resolving = ptah_resolver::oci::resolve(&wanted, &attempt, Some(out.path()));
+        let cancelling = async {
+            while log.lines().len() < waits {
+                tokio::task::yield_now().await;
+            }
+            cancel.cancel();
+            std::time::Instant::now()
+        };
+        let (resolved, at) = tokio::join!(resolving, cancelling);
+        assert!(at.elapsed() < std::time::Duration::from_secs(2));
+        assert_eq!(resolved.unwrap_err().code(), "cancelled");
+        assert_eq!(std::fs::read_dir(out.path()).unwrap().count(), 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_layer_that_fails_ends_the_others_and_leaves_nothing() {
+    for _ in 0..20 {
+        // The file's layer is missing while the archive is unpacked.
+        let mut store = packed();
+        store.blobs.remove(&Digest::of(b"A").to_string());
+        let (_server, authority, _, _) = serve(store, &[]).await;
+        let error = resolve(&request(&format!("oci://{authority}/app:v1"))).await.unwrap_err();
+        assert_eq!((error.code(), error.class()), ("not_found", FailureClass::Input));
+    }
+    let (_server, authority, _, _) = serve(packed(), &[]).await;
+    let (_, files) = resolve(&request(&format!("oci://{authority}/app:v1"))).await.unwrap();
+    assert_eq!(files.len(), 51);
 }
