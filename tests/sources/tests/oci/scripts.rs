@@ -152,7 +152,14 @@ impl Setting {
                 })
             }
             "content" => self.request.content_digest = Some(rest.parse().unwrap()),
-            "public" => self.request.network = Network::public_and([]),
+            "public" => {
+                let allowed = rest.split(' ').filter(|net| !net.is_empty());
+                self.request.network = Network::public_and(allowed.map(|net| net.parse().unwrap()));
+            }
+            "bound" => {
+                let limit = rest.parse().unwrap();
+                self.request.limits = self.request.limits.clone().max_files(Some(limit), "the test");
+            }
             "budget" => self.limits.bytes = rest.parse().unwrap(),
             "idle" => self.limits.idle = Duration::from_millis(rest.parse().unwrap()),
             "total" => self.limits.total = Duration::from_millis(rest.parse().unwrap()),
