@@ -23,6 +23,8 @@ pub(crate) enum Command {
     Operation(crate::operation::Arguments),
     /// Finds the content of a source.
     Resolve(crate::resolve::Arguments),
+    /// Checks a source against a verification policy.
+    Verify(crate::verify::Arguments),
     /// Reads a database and prints the identity of its state.
     Observe(Observe),
     /// Plans how a database gets the declared state, and proves the plan.

@@ -3,7 +3,7 @@
 mod attempts;
 mod files;
 mod git;
-mod oci;
+pub(crate) mod oci;
 
 use std::process::ExitCode;
 

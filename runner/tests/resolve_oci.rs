@@ -48,7 +48,11 @@ fn it_prints_one_document_and_writes_the_files() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("a.sql"), "A").unwrap();
     let reference = format!("{}/app:v1", registry.authority);
-    tool("oras", &["push", "--plain-http", &reference, "a.sql"], home.path());
+    tool(
+        "oras",
+        &["push", "--plain-http", &reference, "a.sql"],
+        home.path(),
+    );
     let digest = tool("crane", &["digest", "--insecure", &reference], home.path());
     let out = tempfile::tempdir().unwrap();
     let (status, text, err) = run(&[&reference, "--plain-http", "--out", &path(out.path())]);
@@ -69,7 +73,11 @@ fn it_prints_one_document_and_writes_the_files() {
 
     let again = run(&[&reference, "--plain-http", "--out", &path(out.path())]);
     assert_eq!(again.0, 65);
-    assert!(again.2.starts_with("error: output_not_empty: the output folder "), "{}", again.2);
+    assert!(
+        again.2.starts_with("error: output_not_empty: the output folder "),
+        "{}",
+        again.2
+    );
 
     let content = resolution.content_digest.to_string();
     let pinned = format!("oci://{}@{}", reference, digest.trim());
@@ -77,7 +85,10 @@ fn it_prints_one_document_and_writes_the_files() {
     let other = Digest::of(b"other").to_string();
     let (status, out, err) = run(&[&pinned, "--plain-http", "--content-digest", &other]);
     assert_eq!((status, out.as_str()), (77, ""));
-    assert_eq!(err, format!("error: content_digest_mismatch: the content has digest {content}, {other} was asked for"));
+    assert_eq!(
+        err,
+        format!("error: content_digest_mismatch: the content has digest {content}, {other} was asked for")
+    );
 }
 
 #[test]
@@ -89,7 +100,17 @@ fn a_private_registry_takes_the_credential_that_a_folder_holds() {
     std::fs::write(home.path().join("a.sql"), "A").unwrap();
     let reference = format!("{}/team/app:v1", registry.authority);
     let (user, password) = (token::USER, token::PASSWORD);
-    let push = ["push", "--ca-file", "cert.pem", "-u", user, "-p", password, &reference, "a.sql"];
+    let push = [
+        "push",
+        "--ca-file",
+        "cert.pem",
+        "-u",
+        user,
+        "-p",
+        password,
+        &reference,
+        "a.sql",
+    ];
     tool("oras", &push, home.path());
     let ca = path(&home.path().join("cert.pem"));
     let granted = Digest::of(tls.certificate.as_bytes()).to_string();
@@ -104,12 +125,42 @@ fn a_private_registry_takes_the_credential_that_a_folder_holds() {
     assert_eq!((status, err.as_str()), (0, ""));
 
     for (values, with_ca, status, expected) in [
-        (whole[1..].to_vec(), true, 77, "error: grant_missing: the Secret has no key registry"),
-        ([&whole[..1], &whole[2..]].concat(), true, 77, "error: grant_missing: the Secret has no key caSHA256"),
-        (whole[..3].to_vec(), true, 65, "error: auth_incomplete: the Secret holds username and no password"),
-        ([&whole[..], &[("token", "hunter2")]].concat(), true, 65, "error: auth_ambiguous: the Secret holds both"),
-        ([&whole[..3], &[("password", "hunter2")]].concat(), true, 65, "error: authentication_failed: 127.0.0.1:"),
-        (whole.to_vec(), false, 77, "error: grant_unused: the Secret grants caSHA256, and the source uses no CA"),
+        (
+            whole[1..].to_vec(),
+            true,
+            77,
+            "error: grant_missing: the Secret has no key registry",
+        ),
+        (
+            [&whole[..1], &whole[2..]].concat(),
+            true,
+            77,
+            "error: grant_missing: the Secret has no key caSHA256",
+        ),
+        (
+            whole[..3].to_vec(),
+            true,
+            65,
+            "error: auth_incomplete: the Secret holds username and no password",
+        ),
+        (
+            [&whole[..], &[("token", "hunter2")]].concat(),
+            true,
+            65,
+            "error: auth_ambiguous: the Secret holds both",
+        ),
+        (
+            [&whole[..3], &[("password", "hunter2")]].concat(),
+            true,
+            65,
+            "error: authentication_failed: 127.0.0.1:",
+        ),
+        (
+            whole.to_vec(),
+            false,
+            77,
+            "error: grant_unused: the Secret grants caSHA256, and the source uses no CA",
+        ),
     ] {
         let folder = secret(&values);
         let folder = path(folder.path());
@@ -126,12 +177,36 @@ fn a_private_registry_takes_the_credential_that_a_folder_holds() {
 #[test]
 fn what_is_wrong_is_one_line_and_an_exit_status() {
     for (arguments, status, expected) in [
-        (&["registry.example"][..], 65, "error: invalid_reference: the reference is unusable: it has no repository"),
-        (&["https://registry.example/app"], 65, "error: invalid_reference: the reference is unusable: its scheme is not oci"),
-        (&["oci://u:hunter2@registry.example/app"], 64, "error: secret_in_arguments:"),
-        (&["127.0.0.1:1/app:v1"], 75, "error: connection_failed: the connection to 127.0.0.1:1 was refused or broke"),
-        (&["127.0.0.1:1/app:v1", "--ca", "/nowhere"], 65, "error: invalid_ca: the CA bundle \"/nowhere\" cannot be read"),
-        (&["127.0.0.1:1/app:v1", "--auth-dir", "/nowhere"], 65, "error: auth_unreadable:"),
+        (
+            &["registry.example"][..],
+            65,
+            "error: invalid_reference: the reference is unusable: it has no repository",
+        ),
+        (
+            &["https://registry.example/app"],
+            65,
+            "error: invalid_reference: the reference is unusable: its scheme is not oci",
+        ),
+        (
+            &["oci://u:hunter2@registry.example/app"],
+            64,
+            "error: secret_in_arguments:",
+        ),
+        (
+            &["127.0.0.1:1/app:v1"],
+            75,
+            "error: connection_failed: the connection to 127.0.0.1:1 was refused or broke",
+        ),
+        (
+            &["127.0.0.1:1/app:v1", "--ca", "/nowhere"],
+            65,
+            "error: invalid_ca: the CA bundle \"/nowhere\" cannot be read",
+        ),
+        (
+            &["127.0.0.1:1/app:v1", "--auth-dir", "/nowhere"],
+            65,
+            "error: auth_unreadable:",
+        ),
         (&["127.0.0.1:1/app:v1", "--content-digest", "sha256:0"], 64, ""),
     ] {
         let (found, out, err) = run(arguments);

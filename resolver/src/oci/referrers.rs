@@ -184,11 +184,26 @@ mod tests {
     #[test]
     fn the_next_page_is_the_link_that_says_so() {
         for (link, expected) in [
-            ("</v2/app/referrers/x?n=2>; rel=\"next\"", Some("https://registry.example/v2/app/referrers/x?n=2")),
-            ("<?n=2>; rel=next", Some("https://registry.example/v2/app/referrers/x?n=2")),
-            ("<?n=2>;  title=x ; REL = \"NEXT\"", Some("https://registry.example/v2/app/referrers/x?n=2")),
-            ("<?n=0>; rel=prev, <?n=2>; rel=next", Some("https://registry.example/v2/app/referrers/x?n=2")),
-            ("<https://elsewhere.example/>; rel=next", Some("https://elsewhere.example/")),
+            (
+                "</v2/app/referrers/x?n=2>; rel=\"next\"",
+                Some("https://registry.example/v2/app/referrers/x?n=2"),
+            ),
+            (
+                "<?n=2>; rel=next",
+                Some("https://registry.example/v2/app/referrers/x?n=2"),
+            ),
+            (
+                "<?n=2>;  title=x ; REL = \"NEXT\"",
+                Some("https://registry.example/v2/app/referrers/x?n=2"),
+            ),
+            (
+                "<?n=0>; rel=prev, <?n=2>; rel=next",
+                Some("https://registry.example/v2/app/referrers/x?n=2"),
+            ),
+            (
+                "<https://elsewhere.example/>; rel=next",
+                Some("https://elsewhere.example/"),
+            ),
             ("<?n=0>; rel=prev", None),
             ("<?n=2>", None),
             ("?n=2; rel=next", None),

@@ -12,7 +12,9 @@ use tokio_util::sync::CancellationToken;
 use super::attempts::Patience;
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  ptah-runner resolve oci oci://ghcr.io/stefanprodan/manifests/podinfo:6.9.0")]
+#[command(
+    after_help = "Example:\n  ptah-runner resolve oci oci://ghcr.io/stefanprodan/manifests/podinfo:6.9.0"
+)]
 pub(super) struct Oci {
     /// Which artifact, and how its registry is reached.
     #[command(flatten)]
@@ -47,7 +49,10 @@ pub(crate) struct Artifact {
 impl Artifact {
     /// What is asked of the registry.
     pub(crate) fn request(&self) -> Result<Request, Failure> {
-        let reference = self.reference.parse().map_err(|error| Error::Reference(error).to_failure())?;
+        let reference = self
+            .reference
+            .parse()
+            .map_err(|error| Error::Reference(error).to_failure())?;
         let mut request = Request::new(reference);
         request.requested.clone_from(&self.reference);
         request.plain_http = self.plain_http;
@@ -73,7 +78,11 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(file).map_err(|error| Failure {
         code: "invalid_ca".to_owned(),
         class: FailureClass::Input,
-        message: format!("the CA bundle {:?} cannot be read: {}", file.display().to_string(), error.kind()),
+        message: format!(
+            "the CA bundle {:?} cannot be read: {}",
+            file.display().to_string(),
+            error.kind()
+        ),
         object: None,
         sqlstate: None,
         statement: None,

@@ -266,11 +266,18 @@ fn proof(headers: &HeaderMap) -> String {
 
 async fn answer(server: &'static str, script: &Script, request: Request) -> Response<Body> {
     let (parts, body) = request.into_parts();
-    let accept = parts.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    let accept = parts
+        .headers
+        .get(header::ACCEPT)
+        .and_then(|value| value.to_str().ok());
     let came = Came {
         server,
         method: parts.method.to_string(),
-        path: parts.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned(),
+        path: parts
+            .uri
+            .path_and_query()
+            .map_or("/", |path| path.as_str())
+            .to_owned(),
         auth: proof(&parts.headers),
         accept: accept.unwrap_or_default().to_owned(),
     };

@@ -236,7 +236,12 @@ async fn a_runnable_image_and_an_index_of_several_are_refused_and_an_index_of_on
 
     // What is compared with the tag's answer is the index, since that is what the tag names.
     let known = resolution.index_digest.unwrap();
-    assert_eq!(resolve_if_changed(&request(&index), known, &attempt(), None).await.unwrap(), None);
+    assert_eq!(
+        resolve_if_changed(&request(&index), known, &attempt(), None)
+            .await
+            .unwrap(),
+        None
+    );
 
     let both = target("index-two");
     run(
