@@ -44,7 +44,12 @@ fn run(arguments: &[&str]) -> Ran {
         out: text(&output.stdout),
         err: text(&output.stderr),
     };
-    assert!(!ran.out.contains("hunter2") && !ran.err.contains("hunter2"), "{}{}", ran.out, ran.err);
+    assert!(
+        !ran.out.contains("hunter2") && !ran.err.contains("hunter2"),
+        "{}{}",
+        ran.out,
+        ran.err
+    );
     ran
 }
 
@@ -60,12 +65,20 @@ impl Stage {
     async fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         let repo = Repo::init(root.path(), "app.git");
-        repo.commit(&[("db/a.sql", "CREATE TABLE a ();"), ("db/sub/b.sql", "b"), ("c", "c")]);
+        repo.commit(&[
+            ("db/a.sql", "CREATE TABLE a ();"),
+            ("db/sub/b.sql", "b"),
+            ("c", "c"),
+        ]);
         let options = git_http::Options {
             demands: Some("Bearer hunter2".to_owned()),
             ..Default::default()
         };
-        let site = Site::start(Some(CA.server(Flaw::None)), git_http::handler(root.path(), options)).await;
+        let site = Site::start(
+            Some(CA.server(Flaw::None)),
+            git_http::handler(root.path(), options),
+        )
+        .await;
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("ca.crt"), CA.pem()).unwrap();
         let stage = Self {
@@ -96,7 +109,11 @@ impl Stage {
     }
 
     fn run(&self, more: &[&str]) -> Ran {
-        let (url, ca, auth) = (self.site.url("127.0.0.1", "/app.git"), self.at("ca.crt"), self.at("auth"));
+        let (url, ca, auth) = (
+            self.site.url("127.0.0.1", "/app.git"),
+            self.at("ca.crt"),
+            self.at("auth"),
+        );
         run(&[&[url.as_str(), "--ca", &ca, "--auth-dir", &auth], more].concat())
     }
 }
@@ -106,24 +123,45 @@ async fn a_folder_is_resolved_written_and_fetched_again() {
     let stage = Stage::new().await;
     let tip = stage.repo.git(&["rev-parse", "main"]);
     let out = stage.at("out");
-    let found = stage.run(&["--ref", "main", "--path", "db", "--out", &out]).resolution();
+    let found = stage
+        .run(&["--ref", "main", "--path", "db", "--out", &out])
+        .resolution();
     assert_eq!(found.commit.as_deref(), Some(tip.as_str()));
-    assert_eq!((found.revision.as_str(), found.requested.as_str()), (tip.as_str(), "main"));
+    assert_eq!(
+        (found.revision.as_str(), found.requested.as_str()),
+        (tip.as_str(), "main")
+    );
     assert_eq!(found.reference.as_deref(), Some("refs/heads/main"));
     assert_eq!((found.files, found.bytes, found.attempts), (2, 19, 1));
     assert!(found.is_consistent() && found.received > 100);
-    assert_eq!(std::fs::read(stage.folder.path().join("out/sub/b.sql")).unwrap(), b"b");
+    assert_eq!(
+        std::fs::read(stage.folder.path().join("out/sub/b.sql")).unwrap(),
+        b"b"
+    );
     let files = Command::new(env!("CARGO_BIN_EXE_ptah-runner"))
         .args(["resolve", "files", &out])
         .output()
         .unwrap();
     let files: Resolution = serde_json::from_slice(&files.stdout).unwrap();
-    assert_eq!(files.content_digest, found.content_digest, "promise P061: the same whatever held the files");
+    assert_eq!(
+        files.content_digest, found.content_digest,
+        "promise P061: the same whatever held the files"
+    );
     stage.repo.commit(&[("db/a.sql", "CREATE TABLE b ();")]);
     let digest = found.content_digest.to_string();
-    let later = ["--ref", "main", "--path", "db", "--commit", &tip, "--content-digest"];
+    let later = [
+        "--ref",
+        "main",
+        "--path",
+        "db",
+        "--commit",
+        &tip,
+        "--content-digest",
+    ];
     let again = stage.at("again");
-    let found = stage.run(&[later.as_slice(), &[&digest, "--out", &again]].concat()).resolution();
+    let found = stage
+        .run(&[later.as_slice(), &[&digest, "--out", &again]].concat())
+        .resolution();
     assert_eq!(found.revision, tip);
     assert_eq!(
         std::fs::read(stage.folder.path().join("again/a.sql")).unwrap(),
@@ -135,7 +173,8 @@ async fn a_folder_is_resolved_written_and_fetched_again() {
         ran.failure(),
         (
             77,
-            format!("error: content_digest_mismatch: the content has digest {digest}, {other} was asked for").as_str()
+            format!("error: content_digest_mismatch: the content has digest {digest}, {other} was asked for")
+                .as_str()
         )
     );
     let full = stage.run(&["--ref", "main", "--path", "db", "--out", &out]);
@@ -145,13 +184,21 @@ async fn a_folder_is_resolved_written_and_fetched_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_failure_is_one_line_and_an_exit_status() {
     let stage = Stage::new().await;
-    let (ca, auth, host) = (stage.at("ca.crt"), stage.at("auth"), format!("127.0.0.1:{}", stage.site.port()));
+    let (ca, auth, host) = (
+        stage.at("ca.crt"),
+        stage.at("auth"),
+        format!("127.0.0.1:{}", stage.site.port()),
+    );
     let url = stage.site.url("127.0.0.1", "/app.git");
     let main = ["--ref", "main", "--path", "db"];
     let with = |first: &[&str]| run(&[first, main.as_slice()].concat());
     let cases = [
         (with(&["http://git.example/app.git"]), 77, "scheme_refused"),
-        (with(&["https://ada@git.example/app.git"]), 77, "credentials_in_url"),
+        (
+            with(&["https://ada@git.example/app.git"]),
+            77,
+            "credentials_in_url",
+        ),
         (with(&["/srv/app.git"]), 65, "invalid_repository"),
         (with(&[&url, "--ca", &ca]), 65, "authentication_required"),
         (with(&[&url, "--ca", "/nonexistent"]), 75, "io_failed"),
@@ -160,18 +207,46 @@ async fn every_failure_is_one_line_and_an_exit_status() {
         (with(&[&url]), 65, "certificate_not_trusted"),
         (with(&["https://127.0.0.1:1/app.git"]), 75, "connection_failed"),
         (with(&["ssh://git@127.0.0.1:1/app.git"]), 65, "identity_missing"),
-        (stage.run(&["--ref", "nothing", "--path", "db"]), 65, "ref_not_found"),
+        (
+            stage.run(&["--ref", "nothing", "--path", "db"]),
+            65,
+            "ref_not_found",
+        ),
         (stage.run(&["--ref", "a..b", "--path", "db"]), 65, "invalid_ref"),
-        (stage.run(&["--ref", "main", "--path", "nothing"]), 65, "path_not_found"),
-        (stage.run(&["--ref", "main", "--path", "../db"]), 77, "invalid_path"),
-        (stage.run(&["--ref", &"0".repeat(40), "--path", "db"]), 77, "commit_not_allowed"),
-        (stage.run(&[&main[..], &["--verification", "x"]].concat()), 77, "not_supported"),
-        (stage.run(&[&main[..], &["--source-policy", "x"]].concat()), 77, "not_supported"),
+        (
+            stage.run(&["--ref", "main", "--path", "nothing"]),
+            65,
+            "path_not_found",
+        ),
+        (
+            stage.run(&["--ref", "main", "--path", "../db"]),
+            77,
+            "invalid_path",
+        ),
+        (
+            stage.run(&["--ref", &"0".repeat(40), "--path", "db"]),
+            77,
+            "commit_not_allowed",
+        ),
+        (
+            stage.run(&[&main[..], &["--verification", "x"]].concat()),
+            77,
+            "not_supported",
+        ),
+        (
+            stage.run(&[&main[..], &["--source-policy", "x"]].concat()),
+            77,
+            "not_supported",
+        ),
     ];
     for (ran, status, code) in cases {
         let (found, line) = ran.failure();
         assert_eq!(found, status, "{code}: {}", ran.err);
-        assert!(line.starts_with(&format!("error: {code}: ")), "{code}: {}", ran.err);
+        assert!(
+            line.starts_with(&format!("error: {code}: ")),
+            "{code}: {}",
+            ran.err
+        );
     }
     stage.secret(&[("host", &host), ("bearerToken", "hunter2")]);
     assert_eq!(
@@ -182,7 +257,11 @@ async fn every_failure_is_one_line_and_an_exit_status() {
         )
     );
     let wrong = Digest::of(CA.pem()).to_string();
-    stage.secret(&[("host", &host), ("caSHA256", &wrong), ("bearerToken", "hunter2-wrong")]);
+    stage.secret(&[
+        ("host", &host),
+        ("caSHA256", &wrong),
+        ("bearerToken", "hunter2-wrong"),
+    ]);
     let rejected = format!("error: authentication_failed: {host} rejects the credential");
     assert_eq!(stage.run(&main).failure(), (65, rejected.as_str()));
     for usage in [
@@ -214,10 +293,28 @@ async fn a_failure_that_passes_is_tried_again_as_often_as_asked() {
     let ca = folder.path().join("ca.crt").display().to_string();
     std::fs::write(&ca, CA.pem()).unwrap();
     let url = site.url("127.0.0.1", "/app.git");
-    let ran = run(&[&url, "--ref", "main", "--path", "db", "--ca", &ca, "--retries", "5"]);
+    let ran = run(&[
+        &url,
+        "--ref",
+        "main",
+        "--path",
+        "db",
+        "--ca",
+        &ca,
+        "--retries",
+        "5",
+    ]);
     assert_eq!(ran.failure().0, 65);
-    assert!(ran.err.starts_with("attempt 1: server_unavailable: "), "{}", ran.err);
-    assert_eq!(asked.load(Ordering::Relaxed), 2, "what does not pass is not tried again");
+    assert!(
+        ran.err.starts_with("attempt 1: server_unavailable: "),
+        "{}",
+        ran.err
+    );
+    assert_eq!(
+        asked.load(Ordering::Relaxed),
+        2,
+        "what does not pass is not tried again"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -230,24 +327,49 @@ async fn an_ssh_repository_needs_no_other_program_and_reads_no_home_folder() {
     for (key, value) in [
         ("host", format!("127.0.0.1:{}", sshd.port())),
         ("identity", sshd.identity()),
-        ("known_hosts", format!("[127.0.0.1]:{} {}", sshd.port(), sshd.host_key("ed25519"))),
+        (
+            "known_hosts",
+            format!("[127.0.0.1]:{} {}", sshd.port(), sshd.host_key("ed25519")),
+        ),
     ] {
         std::fs::write(folder.path().join(key), value).unwrap();
     }
     let user = String::from_utf8(Command::new("id").arg("-un").output().unwrap().stdout).unwrap();
-    let url = format!("ssh://{}@127.0.0.1:{}{}", user.trim(), sshd.port(), repo.path().display());
+    let url = format!(
+        "ssh://{}@127.0.0.1:{}{}",
+        user.trim(),
+        sshd.port(),
+        repo.path().display()
+    );
     let output = Command::new(env!("CARGO_BIN_EXE_ptah-runner"))
         .env_clear()
-        .args(["resolve", "git", &url, "--ref", "main", "--path", "db", "--auth-dir"])
+        .args([
+            "resolve",
+            "git",
+            &url,
+            "--ref",
+            "main",
+            "--path",
+            "db",
+            "--auth-dir",
+        ])
         .arg(folder.path())
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 #[test]
 fn help_shows_an_example() {
     let help = run(&["--help"]);
     assert_eq!(help.status, 0);
-    assert!(help.out.contains("Example:\n  ptah-runner resolve git https://"), "{}", help.out);
+    assert!(
+        help.out.contains("Example:\n  ptah-runner resolve git https://"),
+        "{}",
+        help.out
+    );
 }

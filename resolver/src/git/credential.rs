@@ -64,7 +64,9 @@ impl SecretKeys {
             }
             let metadata = std::fs::metadata(entry.path()).map_err(io("reading"))?;
             if !metadata.is_file() || metadata.len() > MAX_VALUE {
-                return Err(Error::SecretKeys(format!("key {name} is not a file of at most 1 MiB")));
+                return Err(Error::SecretKeys(format!(
+                    "key {name} is not a file of at most 1 MiB"
+                )));
             }
             let value = std::fs::read(entry.path()).map_err(io("reading"))?;
             keys.insert(name, Secret::new(value));
@@ -132,7 +134,9 @@ impl Credential {
             return Err(Error::SecretKeys(format!("key {unknown:?} is not known")));
         }
         if ca.is_some() && repository.is_ssh() {
-            return Err(Error::SecretKeys("a CA bundle is not used for an SSH repository".to_owned()));
+            return Err(Error::SecretKeys(
+                "a CA bundle is not used for an SSH repository".to_owned(),
+            ));
         }
         granted(keys, repository, ca)?;
         let modes: Vec<&str> = [
@@ -152,10 +156,18 @@ impl Credential {
                     "it holds none of username, bearerToken, identity and githubAppID".to_owned(),
                 ));
             }
-            several => return Err(Error::SecretKeys(format!("it holds {} at once", several.join(" and ")))),
+            several => {
+                return Err(Error::SecretKeys(format!(
+                    "it holds {} at once",
+                    several.join(" and ")
+                )));
+            }
         }
         let (kind, used): (Kind, &[&str]) = if keys.has("identity") {
-            (ssh(keys)?, &["identity", "identity.pub", "known_hosts", "password"])
+            (
+                ssh(keys)?,
+                &["identity", "identity.pub", "known_hosts", "password"],
+            )
         } else if keys.has("username") {
             let (username, password) = (keys.needed("username")?, keys.needed("password")?);
             if username.contains(':') {
@@ -185,7 +197,10 @@ impl Credential {
             .keys()
             .find(|key| !used.contains(&key.as_str()) && !grants.contains(&key.as_str()))
         {
-            return Err(Error::SecretKeys(format!("key {unused} is not used beside {}", modes[0])));
+            return Err(Error::SecretKeys(format!(
+                "key {unused} is not used beside {}",
+                modes[0]
+            )));
         }
         match (&kind, repository.is_ssh()) {
             (Kind::Ssh { .. }, false) => Err(Error::SecretKeys(
@@ -211,7 +226,9 @@ fn granted(keys: &SecretKeys, repository: &Repository, ca: Option<&[u8]>) -> Res
     }
     match (ca, keys.text("caSHA256")?) {
         (None, None) => Ok(()),
-        (None, Some(_)) => Err(Error::SecretKeys("caSHA256 is not used without a CA bundle".to_owned())),
+        (None, Some(_)) => Err(Error::SecretKeys(
+            "caSHA256 is not used without a CA bundle".to_owned(),
+        )),
         (Some(_), None) => Err(Error::SecretKey {
             key: "caSHA256",
             problem: "it is missing, and a CA bundle is given; no credential is sent",
@@ -262,7 +279,9 @@ fn ssh(keys: &SecretKeys) -> Result<Kind, Error> {
             return Err(problem("it is encrypted, and password is missing"));
         }
         (Err(_), None) => {
-            return Err(problem("it is no private key in OpenSSH, PKCS#1 or PKCS#8 form, or it is encrypted"));
+            return Err(problem(
+                "it is no private key in OpenSSH, PKCS#1 or PKCS#8 form, or it is encrypted",
+            ));
         }
     };
     Ok(Kind::Ssh {

@@ -123,7 +123,9 @@ pub enum Error {
         host: String,
     },
     /// Redirected to where the credential may not go.
-    #[error("{host} asks for a credential, which is granted for {granted} alone and was not sent there")]
+    #[error(
+        "{host} asks for a credential, which is granted for {granted} alone and was not sent after the redirect"
+    )]
     RedirectedCredential {
         /// Who asks.
         host: String,
@@ -201,7 +203,9 @@ pub enum Error {
         from: String,
     },
     /// The recorded commit is deeper than the budget allows to look.
-    #[error("commit {commit} was not found within {depth} commits of {reference}, where the fetch budget ends")]
+    #[error(
+        "commit {commit} was not found within {depth} commits of {reference}, where the fetch budget ends"
+    )]
     HistoryBudget {
         /// Which.
         commit: String,
@@ -245,14 +249,9 @@ pub enum Error {
         /// What is wrong.
         problem: &'static str,
     },
-    /// A bound of the request or of a policy on the content.
-    #[error("the content has more than {limit} {what}")]
-    ContentBound {
-        /// `bytes` or `files`.
-        what: &'static str,
-        /// How many are allowed.
-        limit: u64,
-    },
+    /// A tree with more entries than any honest one of the allowed size.
+    #[error("the path selects more than {0} files and folders")]
+    TooManyEntries(usize),
 
     /// The pack has too many objects.
     #[error("the pack has {found} objects, the fetch budget is {limit}")]
@@ -351,7 +350,7 @@ impl Error {
             Self::Symlink(_) => "symlink",
             Self::LfsPointer(_) => "lfs_pointer",
             Self::Tree { .. } => "malformed_tree",
-            Self::ContentBound { .. } => "content_bound",
+            Self::TooManyEntries(_) => "content_limit",
             Self::ObjectBudget { .. } => "object_budget",
             Self::ObjectTooLarge { .. } => "object_too_large",
             Self::PackDamaged { .. } => "pack_damaged",
@@ -369,7 +368,9 @@ impl Error {
         match self {
             Self::Net(error) => error.class(),
             Self::Content(error) => error.class(),
-            Self::NotOurs { .. } | Self::PackDamaged { .. } | Self::Remote { .. } | Self::Ssh { .. } => FailureClass::Transient,
+            Self::NotOurs { .. } | Self::PackDamaged { .. } | Self::Remote { .. } | Self::Ssh { .. } => {
+                FailureClass::Transient
+            }
             Self::Repository(_)
             | Self::Ref(_)
             | Self::SecretKey { .. }
@@ -406,7 +407,7 @@ impl Error {
             | Self::Symlink(_)
             | Self::LfsPointer(_)
             | Self::Tree { .. }
-            | Self::ContentBound { .. }
+            | Self::TooManyEntries(_)
             | Self::ObjectBudget { .. }
             | Self::ObjectTooLarge { .. } => FailureClass::Refused,
             Self::RedirectTarget { .. }

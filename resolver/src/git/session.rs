@@ -91,7 +91,9 @@ impl Session {
 
     /// Whether a commit may be asked for that a ref leads to.
     pub(super) fn allows_reachable(&self) -> bool {
-        self.handshake.capabilities.contains("allow-reachable-sha1-in-want")
+        self.handshake
+            .capabilities
+            .contains("allow-reachable-sha1-in-want")
     }
 
     /// The refs of these prefixes, and more where the server does not narrow a listing.
@@ -114,7 +116,12 @@ impl Session {
         features.retain(|(name, _)| {
             !matches!(
                 *name,
-                "deepen-relative" | "thin-pack" | "include-tag" | "no-done" | "sideband-all" | "packfile-uris"
+                "deepen-relative"
+                    | "thin-pack"
+                    | "include-tag"
+                    | "no-done"
+                    | "sideband-all"
+                    | "packfile-uris"
             )
         });
         if capabilities.contains("agent") {
@@ -171,9 +178,8 @@ impl Session {
             .map_err(|error| failure(&wire, &error))?;
         let shallow = !response.shallow_updates().is_empty();
         if !response.has_pack() {
-            return Err(wire.failure(|| Error::Protocol {
-                host: wire.host.clone(),
-            }));
+            let host = wire.host.clone();
+            return Err(wire.failure(|| crate::net::Error::CutShort { host }.into()));
         }
         // In version 0 the library takes the server's last word for the beginning of a pack.
         if let Some(Ok(Ok(line))) = reader.peek_data_line()
@@ -187,8 +193,11 @@ impl Session {
         let mut reader = within_budget(reader, budget, &wire)?;
         let pack = Pack::receive(&mut reader, folder, self.hash, budget, stop, &wire)?;
         // What is left is the end of the last packet; without it the session could not go on.
-        std::io::copy(&mut reader, &mut std::io::sink())
-            .map_err(|_| wire.failure(|| Error::PackDamaged { host: wire.host.clone() }))?;
+        std::io::copy(&mut reader, &mut std::io::sink()).map_err(|_| {
+            wire.failure(|| Error::PackDamaged {
+                host: wire.host.clone(),
+            })
+        })?;
         Ok(Received { pack, shallow })
     }
 
@@ -211,7 +220,9 @@ fn within_budget<R: BufRead>(mut reader: R, budget: &Budget, wire: &Wire) -> Res
     let damaged = || Error::PackDamaged {
         host: wire.host.clone(),
     };
-    reader.read_exact(&mut header).map_err(|_| wire.failure(damaged))?;
+    reader
+        .read_exact(&mut header)
+        .map_err(|_| wire.failure(damaged))?;
     let [b'P', b'A', b'C', b'K', _, _, _, _, count @ ..] = header else {
         return Err(Error::Protocol {
             host: wire.host.clone(),
@@ -249,6 +260,12 @@ fn said(words: &str, host: &str) -> Error {
     let host = host.to_owned();
     if says(&["not our ref", "unadvertised", "not valid"]) {
         Error::NotOurs { host }
+    } else if says(&["no commits selected for shallow"]) {
+        // JGit, asked for a tag of something else at a depth. Whoever asked knows the name.
+        Error::NotACommit {
+            name: String::new(),
+            kind: "tree or a blob",
+        }
     } else if says(&["not found", "does not exist", "not appear to be a git repo"]) {
         Error::RepositoryNotFound { host }
     } else if says(&["denied", "forbidden", "unauthorized"]) {

@@ -92,7 +92,9 @@ impl Store {
     }
 
     pub(super) fn has(&self, id: &oid) -> bool {
-        self.packs.iter().any(|Pack(bundle)| bundle.index.lookup(id).is_some())
+        self.packs
+            .iter()
+            .any(|Pack(bundle)| bundle.index.lookup(id).is_some())
     }
 
     /// Unpacks an object into the buffer, which then holds its bytes alone.

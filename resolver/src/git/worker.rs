@@ -24,6 +24,7 @@ use super::store::Store;
 use super::tree::{self, Entry};
 use super::wire::Wire;
 use super::{Error, Known, Recorded, Request, ssh};
+use crate::content::Limits;
 use crate::net::{self, Client};
 
 /// Tags that lead to tags are followed so far.
@@ -47,7 +48,13 @@ pub(super) struct Found {
     pub(super) store: Store,
     pub(super) entries: Vec<Entry>,
     pub(super) manifest: Manifest,
+    pub(super) limits: Limits,
     pub(super) tip: Tip,
+    pub(super) peeled: Peeled,
+}
+
+/// The commit that a tip leads to, with the objects on the way as they are: what signatures are over.
+pub(super) struct Peeled {
     pub(super) commit: ObjectId,
     pub(super) commit_object: Vec<u8>,
     pub(super) tag_objects: Vec<Vec<u8>>,
@@ -210,7 +217,14 @@ impl Worker {
     }
 
     fn fetch(&self, session: Option<Session>, tip: Tip) -> Result<Found, Error> {
-        let (store, session, _) = self.receive(session, tip.object, 1, true)?;
+        let received = self.receive(session, tip.object, 1, true);
+        let (store, session, _) = received.map_err(|error| match error {
+            Error::NotACommit { kind, .. } => Error::NotACommit {
+                name: self.name(&tip),
+                kind,
+            },
+            error => error,
+        })?;
         let object = tip.object;
         self.read(store, session, tip, Some((object, 1)))
     }
@@ -245,8 +259,8 @@ impl Worker {
         tip: Tip,
         again: Option<(ObjectId, u32)>,
     ) -> Result<Found, Error> {
-        let (commit, commit_object, tag_objects) = self.peel(&mut store, &tip)?;
-        let tree = CommitRefIter::from_bytes(&commit_object, commit.kind())
+        let peeled = self.peel(&mut store, &tip)?;
+        let tree = CommitRefIter::from_bytes(&peeled.commit_object, peeled.commit.kind())
             .tree_id()
             .map_err(|_| Error::Protocol {
                 host: store.host().to_owned(),
@@ -279,24 +293,18 @@ impl Worker {
             }
         }
         session.end();
-        let manifest = tree::manifest(&mut store, &entries, path, &self.request.bounds, attempt)?;
+        let manifest = tree::manifest(&mut store, &entries, path, &self.request.limits, attempt)?;
         Ok(Found {
             store,
             entries,
             manifest,
+            limits: self.request.limits.clone(),
             tip,
-            commit,
-            commit_object,
-            tag_objects,
+            peeled,
         })
     }
 
-    /// Follows tags to the commit; keeps each object as it is, for whoever verifies signatures.
-    fn peel(&self, store: &mut Store, tip: &Tip) -> Result<(ObjectId, Vec<u8>, Vec<Vec<u8>>), Error> {
-        let name = || {
-            let requested = self.request.requested.to_string();
-            tip.reference.clone().unwrap_or(requested)
-        };
+    fn peel(&self, store: &mut Store, tip: &Tip) -> Result<Peeled, Error> {
         let protocol = |store: &Store| Error::Protocol {
             host: store.host().to_owned(),
         };
@@ -308,7 +316,11 @@ impl Worker {
                     if tip.peeled.is_some_and(|peeled| peeled != id) {
                         return Err(protocol(store));
                     }
-                    return Ok((id, bytes, tags));
+                    return Ok(Peeled {
+                        commit: id,
+                        commit_object: bytes,
+                        tag_objects: tags,
+                    });
                 }
                 // An id is that of the commit itself.
                 gix_object::Kind::Tag if tip.reference.is_some() && tags.len() < MAX_TAGS => {
@@ -323,10 +335,19 @@ impl Worker {
                         _ if tags.is_empty() => "tag",
                         _ => "long chain of tags",
                     };
-                    return Err(Error::NotACommit { name: name(), kind });
+                    return Err(Error::NotACommit {
+                        name: self.name(tip),
+                        kind,
+                    });
                 }
             }
         }
+    }
+
+    /// A tip as it is named to people.
+    fn name(&self, tip: &Tip) -> String {
+        let requested = self.request.requested.to_string();
+        tip.reference.clone().unwrap_or(requested)
     }
 
     fn folder(&self) -> Result<TempDir, Error> {
@@ -342,12 +363,19 @@ impl Worker {
         let transport: Box<dyn Transport> = match self.request.repository.at() {
             At::Https { url, .. } => {
                 let backend = Backend::new(wire.clone(), self.client.clone(), self.header.clone(), url);
-                let url = gix_url::parse(url.as_str())
-                    .map_err(|_| net::Error::InvalidUrl("it is no URL"))?;
+                let url = gix_url::parse(url.as_str()).map_err(|_| net::Error::InvalidUrl("it is no URL"))?;
                 Box::new(http::Transport::new_http(backend, url, version, false))
             }
-            At::Ssh { user, authority, path } => {
-                let Some(Credential(Kind::Ssh { identity, known_hosts })) = &self.request.credential else {
+            At::Ssh {
+                user,
+                authority,
+                path,
+            } => {
+                let Some(Credential(Kind::Ssh {
+                    identity,
+                    known_hosts,
+                })) = &self.request.credential
+                else {
                     return Err(Error::IdentityMissing);
                 };
                 let target = ssh::Target {
@@ -363,7 +391,15 @@ impl Worker {
                     .map_err(|_| wire.failure(|| Error::Panicked))?;
                 let host = None::<(String, Option<u16>)>;
                 let mode = ConnectMode::Process;
-                Box::new(Connection::new(reader, writer, version, path.as_str(), host, mode, false))
+                Box::new(Connection::new(
+                    reader,
+                    writer,
+                    version,
+                    path.as_str(),
+                    host,
+                    mode,
+                    false,
+                ))
             }
         };
         Session::begin(transport, wire)

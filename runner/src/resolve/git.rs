@@ -12,8 +12,10 @@ use tokio_util::sync::CancellationToken;
 use super::attempts::Patience;
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  ptah-runner resolve git https://github.com/octocat/Hello-World.git \
-    --ref master --path README")]
+#[command(
+    after_help = "Example:\n  ptah-runner resolve git https://github.com/octocat/Hello-World.git \
+    --ref master --path README"
+)]
 pub(super) struct Git {
     /// https://..., ssh://... or user@host:path.
     #[arg(value_name = "REPOSITORY")]
@@ -56,7 +58,10 @@ pub(super) async fn resolve(arguments: Git, token: CancellationToken) -> Result<
     ] {
         if given {
             // Not passed over in silence: whoever asks for a check must not believe that it was made.
-            return Err(refused("not_supported", &format!("{flag} is not supported yet for Git sources")));
+            return Err(refused(
+                "not_supported",
+                &format!("{flag} is not supported yet for Git sources"),
+            ));
         }
     }
     let request = request(&arguments).map_err(|error| error.to_failure())?;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use super::{Count, Group, libtest};
-use crate::cache::{Cache, postgres, programs};
+use crate::cache::{Cache, debian, postgres, programs};
 use crate::images::{self, Options};
 use crate::node::Node;
 use crate::{progress, run, workspace};
@@ -106,12 +106,14 @@ const ENGINE_MAJORS: [u32; 3] = [postgres::NODE_MAJOR, 14, 18];
 
 /// Tests on the node's version only: what they are about (the scratch server's role and limits, connections, arguments)
 /// is the same in every version.
-const ENGINE_ONCE: [&str; 4] = ["command_line", "escapes", "strangers", "tls"];
+const ENGINE_ONCE: [&str; 5] = ["command_line", "escapes", "resolve_git", "strangers", "tls"];
 
 fn engine(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count> {
     if tests.is_empty() {
         return integration(tests, Group::Engine, filter, &[]);
     }
+    // `ptah-runner resolve git` is among these tests.
+    debian::ensure(debian::GIT)?;
     let home = postgres::home(cache, ENGINE_MAJORS)?;
     let mut count = Count::default();
     for major in ENGINE_MAJORS {
@@ -132,6 +134,7 @@ fn engine(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count> 
 }
 
 fn sources(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count> {
+    debian::ensure(debian::GIT)?;
     let programs = programs::sources(cache)?;
     let environment = [(SOURCE_PROGRAMS, programs.bin().to_owned())];
     integration(tests, Group::Sources, filter, &environment)

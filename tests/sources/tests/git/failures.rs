@@ -39,7 +39,9 @@ fn to(site: &Site) -> Request {
 async fn failing(mut request: Request, attempt: &Attempt) -> String {
     let (scratch, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     request.scratch = Some(scratch.path().to_owned());
-    let error = git::resolve(&request, attempt, Some(out.path())).await.unwrap_err();
+    let error = git::resolve(&request, attempt, Some(out.path()))
+        .await
+        .unwrap_err();
     assert!(is_empty(out.path()));
     let deadline = Instant::now() + Duration::from_secs(10);
     while !is_empty(scratch.path()) {
@@ -53,7 +55,8 @@ async fn failing(mut request: Request, attempt: &Attempt) -> String {
 async fn every_status_of_the_table_has_its_code_and_class() {
     for (line, [status, expected]) in rows::<2>(include_str!("../../testdata/git/answers.txt")) {
         let status: u16 = status.parse().unwrap();
-        let answers = handler(move |_| response(status, &[("content-type", "text/html")], "<html>hunter2</html>"));
+        let answers =
+            handler(move |_| response(status, &[("content-type", "text/html")], "<html>hunter2</html>"));
         let site = site(answers).await;
         let host = format!("git.test:{}", site.port());
         let found = failing(to(&site), &attempt()).await;
@@ -92,7 +95,9 @@ async fn every_lie_of_the_table_has_its_code_and_class() {
         let answers: Handler = Arc::new(move |request| {
             let (kind, lie) = match request.method().as_str() {
                 "GET" => (ADVERTISEMENT, first.clone()),
-                _ if request.body().windows(15).any(|part| part == b"command=ls-refs") => (RESULT, second.clone()),
+                _ if request.body().windows(15).any(|part| part == b"command=ls-refs") => {
+                    (RESULT, second.clone())
+                }
                 _ => (RESULT, "git".to_owned()),
             };
             let root = root.clone();
@@ -136,8 +141,16 @@ async fn a_pack_that_is_cut_short_or_fails_its_checksum_is_a_failure_that_passes
     let cut = "transient cut_short: the answer of HOST was cut short";
     type Change = fn(Vec<u8>) -> Response;
     let cases: [(&str, Change, &str); 6] = [
-        ("cut to its half", |body| response(200, &[RESULT], body[..body.len() / 2].to_vec()), damaged),
-        ("without its end", |body| response(200, &[RESULT], body[..body.len() - 12].to_vec()), damaged),
+        (
+            "cut to its half",
+            |body| response(200, &[RESULT], body[..body.len() / 2].to_vec()),
+            damaged,
+        ),
+        (
+            "without its end",
+            |body| response(200, &[RESULT], body[..body.len() - 12].to_vec()),
+            damaged,
+        ),
         (
             "a byte of the checksum",
             |mut body| {
@@ -168,7 +181,10 @@ async fn a_pack_that_is_cut_short_or_fails_its_checksum_is_a_failure_that_passes
                 });
                 let stream = futures::StreamExt::chain(begin, Box::pin(end));
                 let body = http_body_util::StreamBody::new(stream).boxed();
-                hyper::Response::builder().header(RESULT.0, RESULT.1).body(body).unwrap()
+                hyper::Response::builder()
+                    .header(RESULT.0, RESULT.1)
+                    .body(body)
+                    .unwrap()
             },
             cut,
         ),
@@ -219,7 +235,9 @@ async fn other_bytes_than_those_that_were_asked_for_are_noticed_by_their_hash() 
     let host = format!("git.test:{}", site.port());
     assert_eq!(
         found,
-        format!("attention object_missing: {host} did not send object {fake}: nothing in its pack has that hash")
+        format!(
+            "attention object_missing: {host} did not send object {fake}: nothing in its pack has that hash"
+        )
     );
 }
 
@@ -248,7 +266,10 @@ async fn a_pack_over_budget_is_refused_by_what_it_has_too_much_of() {
     std::fs::File::create(&file).unwrap().set_len(200 << 20).unwrap();
     let blob = repo.git(&["hash-object", "-w", file.to_str().unwrap()]);
     let entry = ptah_sources_tests::repo::Entry::Link("100644", blob);
-    repo.commit_tree(&repo.tree(&[(vec!["db".into(), "a.sql".into()], entry)]), "refs/heads/main");
+    repo.commit_tree(
+        &repo.tree(&[(vec!["db".into(), "a.sql".into()], entry)]),
+        "refs/heads/main",
+    );
     assert_eq!(
         failing(to(&site), &attempt()).await,
         "refused object_too_large: the pack has an object of more than 67109888 bytes"
@@ -329,7 +350,11 @@ fn slow(root: &TempDir, stage: &'static str, trickle: bool) -> Handler {
                     std::future::pending::<()>().await;
                 }
                 tokio::time::sleep(Duration::from_millis(200)).await;
-                let byte = if rest.is_empty() { return None } else { rest.split_to(1) };
+                let byte = if rest.is_empty() {
+                    return None;
+                } else {
+                    rest.split_to(1)
+                };
                 Some((Ok(hyper::body::Frame::data(byte)), rest))
             });
             let stream = futures::StreamExt::chain(begin, rest);
@@ -361,7 +386,11 @@ async fn one_deadline_covers_a_server_that_stalls_or_trickles_anywhere() {
             found, "transient deadline_exceeded: the attempt took longer than 1 s",
             "{stage}, trickle: {trickle}"
         );
-        assert!(began.elapsed() < Duration::from_secs(4), "{stage}: {:?}", began.elapsed());
+        assert!(
+            began.elapsed() < Duration::from_secs(4),
+            "{stage}: {:?}",
+            began.elapsed()
+        );
     }
 }
 
@@ -375,14 +404,22 @@ async fn silence_ends_an_attempt_before_its_deadline() {
             ..Limits::default()
         };
         let found = failing(to(&site), &Attempt::new(limits, CancellationToken::new())).await;
-        assert_eq!(found, "transient stalled: no byte was received for 1 s", "{stage}");
+        assert_eq!(
+            found, "transient stalled: no byte was received for 1 s",
+            "{stage}"
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_attempt_ends_at_once_wherever_it_is() {
     let (root, _repo) = repo();
-    for (stage, requests, trickle) in [("headers", 1, false), ("listing", 2, false), ("pack", 3, false), ("pack", 3, true)] {
+    for (stage, requests, trickle) in [
+        ("headers", 1, false),
+        ("listing", 2, false),
+        ("pack", 3, false),
+        ("pack", 3, true),
+    ] {
         let site = site(slow(&root, stage, trickle)).await;
         let cancel = CancellationToken::new();
         let attempt = Attempt::new(Limits::default(), cancel.clone());
@@ -397,7 +434,11 @@ async fn a_cancelled_attempt_ends_at_once_wherever_it_is() {
         let (found, cancelled) = tokio::join!(failing, cancelling);
         assert_eq!(found, "transient cancelled: the attempt was cancelled", "{stage}");
         // The promise is 100 ms, on a machine that does nothing else.
-        assert!(cancelled.elapsed() < Duration::from_secs(1), "{stage}: {:?}", cancelled.elapsed());
+        assert!(
+            cancelled.elapsed() < Duration::from_secs(1),
+            "{stage}: {:?}",
+            cancelled.elapsed()
+        );
     }
 }
 
@@ -407,8 +448,14 @@ async fn an_ssh_server_that_stalls_or_trickles_or_is_none_ends_with_the_attempt(
     let (_root, repo) = repo();
     let sshd = ptah_sources_tests::sshd::Sshd::start(&Default::default());
     for (greeting, expected) in [
-        ("", "transient deadline_exceeded: the attempt took longer than 1 s".to_owned()),
-        ("SSH-2.0-slow\r\n", "transient deadline_exceeded: the attempt took longer than 1 s".to_owned()),
+        (
+            "",
+            "transient deadline_exceeded: the attempt took longer than 1 s".to_owned(),
+        ),
+        (
+            "SSH-2.0-slow\r\n",
+            "transient deadline_exceeded: the attempt took longer than 1 s".to_owned(),
+        ),
         ("HTTP/1.1 400 Bad Request\r\n\r\n", "transient".to_owned()),
     ] {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -424,13 +471,20 @@ async fn an_ssh_server_that_stalls_or_trickles_or_is_none_ends_with_the_attempt(
             }
         });
         let mut request = crate::support::ssh_request(&sshd, &repo, "main", "db");
-        let text = request.repository.to_string().replace(&sshd.port().to_string(), &port.to_string());
+        let text = request
+            .repository
+            .to_string()
+            .replace(&sshd.port().to_string(), &port.to_string());
         request.repository = text.parse().unwrap();
         let host = format!("127.0.0.1:{port}");
         let known = format!("[127.0.0.1]:{port} {}", sshd.host_key("ed25519"));
         crate::support::credential(
             &mut request,
-            &[("host", &host), ("identity", &sshd.identity()), ("known_hosts", &known)],
+            &[
+                ("host", &host),
+                ("identity", &sshd.identity()),
+                ("known_hosts", &known),
+            ],
         );
         let limits = Limits {
             total: Duration::from_secs(1),
@@ -453,9 +507,13 @@ async fn a_listing_without_an_end_stops_at_the_byte_budget() {
                 return git_http::serve(root, request, false).await;
             }
             let line = packets(&format!("p({} refs/heads/{})", "1".repeat(40), "x".repeat(900))).repeat(16);
-            let stream = futures::stream::repeat_with(move || Ok(hyper::body::Frame::data(line.clone().into())));
+            let stream =
+                futures::stream::repeat_with(move || Ok(hyper::body::Frame::data(line.clone().into())));
             let body = http_body_util::StreamBody::new(stream).boxed();
-            hyper::Response::builder().header(RESULT.0, RESULT.1).body(body).unwrap()
+            hyper::Response::builder()
+                .header(RESULT.0, RESULT.1)
+                .body(body)
+                .unwrap()
         })
     });
     let site = site(answers).await;
@@ -464,7 +522,10 @@ async fn a_listing_without_an_end_stops_at_the_byte_budget() {
         ..Limits::default()
     };
     let found = failing(to(&site), &Attempt::new(limits, CancellationToken::new())).await;
-    assert_eq!(found, "refused receive_budget: more than 1048576 bytes were received");
+    assert_eq!(
+        found,
+        "refused receive_budget: more than 1048576 bytes were received"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -476,7 +537,11 @@ async fn the_request_for_a_pack_is_not_redirected() {
         Box::pin(async move {
             match request.method().as_str() {
                 "GET" => git_http::serve(root, request, false).await,
-                _ => response(307, &[("location", "https://other.test/app.git/git-upload-pack")], ""),
+                _ => response(
+                    307,
+                    &[("location", "https://other.test/app.git/git-upload-pack")],
+                    "",
+                ),
             }
         })
     });
@@ -502,7 +567,10 @@ async fn what_a_person_or_the_environment_configured_for_git_changes_nothing() {
     std::fs::write(home.path().join(".gitconfig"), config).unwrap();
     let program = std::env::current_exe().unwrap();
     let run = tokio::process::Command::new(program)
-        .args(["failures::what_a_person_or_the_environment_configured_for_git_changes_nothing", "--exact"])
+        .args([
+            "failures::what_a_person_or_the_environment_configured_for_git_changes_nothing",
+            "--exact",
+        ])
         .env("HOME", home.path())
         .env("HTTPS_PROXY", "http://127.0.0.1:1")
         .env("https_proxy", "http://127.0.0.1:1")
@@ -519,7 +587,11 @@ async fn what_a_person_or_the_environment_configured_for_git_changes_nothing() {
     let text = String::from_utf8_lossy(&run.stdout).into_owned();
     assert!(run.status.success() && text.contains("1 passed"), "{text}");
     assert!(site.take_seen().iter().all(|seen| seen.authorization.is_none()));
-    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 1, "nothing was written to the home folder");
+    assert_eq!(
+        std::fs::read_dir(home.path()).unwrap().count(),
+        1,
+        "nothing was written to the home folder"
+    );
 }
 
 /// The other half of the test above, in its environment.

@@ -4,6 +4,7 @@
 mod contents;
 mod credentials;
 mod failures;
+mod jgit;
 mod later;
 mod pinned;
 mod refs;

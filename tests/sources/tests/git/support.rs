@@ -64,8 +64,14 @@ pub fn credential(request: &mut Request, keys: &[(&str, &str)]) {
     request.credential = Some(try_credential(request, keys, None).unwrap());
 }
 
-pub fn try_credential(request: &Request, keys: &[(&str, &str)], ca: Option<&[u8]>) -> Result<Credential, Error> {
-    let keys = keys.iter().map(|(key, value)| ((*key).to_owned(), value.as_bytes().to_vec()));
+pub fn try_credential(
+    request: &Request,
+    keys: &[(&str, &str)],
+    ca: Option<&[u8]>,
+) -> Result<Credential, Error> {
+    let keys = keys
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), value.as_bytes().to_vec()));
     Credential::new(&SecretKeys::new(keys), &request.repository, ca)
 }
 
@@ -82,7 +88,10 @@ pub async fn resolve_like_git(request: &Request, repo: &Repo) -> Resolved {
     let out = tempfile::tempdir().unwrap();
     let resolved = git::resolve(request, &attempt(), Some(out.path())).await.unwrap();
     let commit = resolved.resolution.commit.as_deref().unwrap();
-    assert_eq!(resolved.commit_object, repo.bytes(&["cat-file", "commit", commit], b""));
+    assert_eq!(
+        resolved.commit_object,
+        repo.bytes(&["cat-file", "commit", commit], b"")
+    );
     assert_eq!(
         files(&resolved),
         listed_by_git(repo, commit, request.path.as_str()),
@@ -110,10 +119,17 @@ pub fn files(resolved: &Resolved) -> Vec<(String, u64, String)> {
 /// The same as `git ls-tree` and `git cat-file` tell it.
 pub fn listed_by_git(repo: &Repo, commit: &str, path: &str) -> Vec<(String, u64, String)> {
     let whole = path == ".";
-    let at = if whole { format!("{commit}^{{tree}}") } else { format!("{commit}:{path}") };
+    let at = if whole {
+        format!("{commit}^{{tree}}")
+    } else {
+        format!("{commit}:{path}")
+    };
     let single = repo.git(&["cat-file", "-t", &at]) == "blob";
     let blobs: Vec<(String, String)> = if single {
-        vec![(path.rsplit('/').next().unwrap().to_owned(), repo.git(&["rev-parse", &at]))]
+        vec![(
+            path.rsplit('/').next().unwrap().to_owned(),
+            repo.git(&["rev-parse", &at]),
+        )]
     } else {
         let listed = repo.git(&["ls-tree", "-r", "-z", &at]);
         listed
@@ -168,13 +184,22 @@ pub fn ssh_request(sshd: &Sshd, repo: &Repo, reference: &str, path: &str) -> Req
     let host = format!("127.0.0.1:{}", sshd.port());
     credential(
         &mut request,
-        &[("host", &host), ("identity", &sshd.identity()), ("known_hosts", &keys.join("\n"))],
+        &[
+            ("host", &host),
+            ("identity", &sshd.identity()),
+            ("known_hosts", &keys.join("\n")),
+        ],
     );
     request
 }
 
 pub fn ssh_url(sshd: &Sshd, repo: &Repo) -> String {
-    format!("ssh://{}@127.0.0.1:{}{}", user(), sshd.port(), repo.path().display())
+    format!(
+        "ssh://{}@127.0.0.1:{}{}",
+        user(),
+        sshd.port(),
+        repo.path().display()
+    )
 }
 
 /// Who runs the tests: the user whom sshd lets in.
