@@ -183,7 +183,6 @@ pub struct Client {
     network: Network,
     limits: Limits,
     plain_http: bool,
-    strip_for_good: bool,
 }
 
 impl Client {
@@ -208,15 +207,7 @@ impl Client {
             network,
             limits: *limits,
             plain_http: false,
-            strip_for_good: false,
         })
-    }
-
-    /// A credential that a redirect led away from does not come back with another redirect.
-    #[must_use]
-    pub fn strip_for_good(mut self) -> Self {
-        self.strip_for_good = true;
-        self
     }
 
     /// Plain http is spoken as well: where the owner of the source says so.
@@ -297,7 +288,8 @@ impl Client {
             }
             followed += 1;
             let next = target(&response, &request.url)?;
-            if self.strip_for_good && next.origin() != request.url.origin() {
+            // Not the authority alone: the same host on another port or scheme is another place.
+            if next.origin() != request.url.origin() {
                 request.credential = None;
             }
             request.url = next;

@@ -72,7 +72,7 @@ impl<'a> Session<'a> {
         if let Some(ca) = &request.ca {
             trust = trust.with_pem(ca)?;
         }
-        let mut client = Client::new(&trust, request.network.clone(), attempt.limits())?.strip_for_good();
+        let mut client = Client::new(&trust, request.network.clone(), attempt.limits())?;
         if plain_http {
             client = client.allow_plain_http();
         }
