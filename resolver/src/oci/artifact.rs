@@ -109,7 +109,10 @@ async fn finish(
     let parts = shape::parts(&found.manifest, request.family)?;
     let content = Content::new(request.limits.clone(), out)?;
     layers::fetch(session, &parts, &content).await?;
-    let manifest = content.finish(request.content_digest)?;
+    let wanted = request.content_digest;
+    // Reads back what was written, which may be much.
+    let finished = tokio::task::spawn_blocking(move || content.finish(wanted)).await;
+    let manifest = finished.map_err(|_| Error::Unpacking)??;
     let attempt = session.attempt;
     let mut resolution = Resolution::new(
         Kind::Oci,

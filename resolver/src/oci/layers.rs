@@ -93,10 +93,11 @@ async fn raw(
             writer.write(&bytes)?;
         }
     }
-    for writer in writers {
-        writer.finish()?;
-    }
-    Ok(())
+    // The file hashes what it takes, and that is the blob byte for byte.
+    writers.into_iter().try_for_each(|writer| {
+        let (digest, _) = writer.finish()?;
+        blob.gave(digest)
+    })
 }
 
 async fn unpacked(
@@ -120,11 +121,14 @@ async fn unpacked(
         let folder = folder.as_ref().map(|path| path.as_str());
         archive::unpack(Pieces::of(receiver), compression, folder, unpacked, &content)
     });
-    let mut wanted = true;
+    let (mut wanted, mut hasher) = (true, Sha256::new());
     while let Some(bytes) = blob.next().await? {
+        hasher.update(&bytes);
         // Whoever unpacks has seen enough. What is left still has to give the digest.
         wanted = wanted && sender.send(Some(bytes)).await.is_ok();
     }
+    let digest: [u8; 32] = hasher.finalize().into();
+    blob.gave(Digest::from(digest))?;
     // The end is told only now that the digest is right: without it the archive is not read to its end.
     let _ = sender.send(None).await;
     drop(sender);
@@ -138,12 +142,11 @@ async fn unpacked(
     })
 }
 
-/// A blob on its way, counted and hashed.
+/// A blob on its way, counted.
 struct Blob<'a> {
     session: &'a Session<'a>,
     layer: &'a Descriptor,
     response: Response,
-    hasher: Sha256,
     received: u64,
 }
 
@@ -165,7 +168,6 @@ impl<'a> Blob<'a> {
             session,
             layer,
             response,
-            hasher: Sha256::new(),
             received: 0,
         };
         match length {
@@ -174,14 +176,13 @@ impl<'a> Blob<'a> {
         }
     }
 
-    /// The next bytes; `None` once the whole blob came and gave its digest.
+    /// The next bytes; `None` once as many came as there have to be.
     async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         if let Some(bytes) = self.response.chunk(self.session.attempt).await? {
             self.received += bytes.len() as u64;
             if self.received > self.layer.size {
                 return Err(self.other_size(self.received));
             }
-            self.hasher.update(&bytes);
             return Ok(Some(bytes));
         }
         if self.received < self.layer.size {
@@ -192,17 +193,20 @@ impl<'a> Blob<'a> {
                 wanted: self.layer.size,
             });
         }
-        let found: [u8; 32] = self.hasher.clone().finalize().into();
-        let found = Digest::from(found);
-        if found != self.layer.digest {
-            return Err(Error::OtherDigest {
-                what: format!("the blob {}", self.layer.digest),
-                registry: self.session.registry(),
-                found,
-                wanted: self.layer.digest,
-            });
-        }
         Ok(None)
+    }
+
+    /// What its bytes gave has to be its digest.
+    fn gave(&self, found: Digest) -> Result<(), Error> {
+        if found == self.layer.digest {
+            return Ok(());
+        }
+        Err(Error::OtherDigest {
+            what: format!("the blob {}", self.layer.digest),
+            registry: self.session.registry(),
+            found,
+            wanted: self.layer.digest,
+        })
     }
 
     fn other_size(&self, found: u64) -> Error {
