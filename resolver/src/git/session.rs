@@ -270,6 +270,8 @@ fn said(words: &str, host: &str) -> Error {
         Error::RepositoryNotFound { host }
     } else if says(&["denied", "forbidden", "unauthorized"]) {
         Error::AccessDenied { host }
+    } else if says(&["internal server error"]) {
+        Error::Remote { host }
     } else if says(&["unexpected eof", "end of file", "failed to fill whole buffer"]) {
         Error::Net(crate::net::Error::CutShort { host })
     } else {

@@ -81,7 +81,7 @@ pub async fn every_row(
         // JGit fails itself over an id that it does not have.
         let expected = match (over, at) {
             ("JGit, https", "absent") if expected != "refused" => "transient server_unavailable",
-            ("JGit, ssh", "absent") if expected != "refused" => "transient cut_short",
+            ("JGit, ssh", "absent") if expected != "refused" => "transient remote_failed",
             _ => expected,
         };
         assert_eq!(found, expected, "line {line}, {over}: {setting}, {at}");
