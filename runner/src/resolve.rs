@@ -3,6 +3,7 @@
 mod attempts;
 mod files;
 mod git;
+pub(crate) mod oci;
 
 use std::process::ExitCode;
 
@@ -24,6 +25,8 @@ pub(crate) struct Arguments {
 enum Source {
     /// Takes a folder, or one file, of a Git repository.
     Git(git::Git),
+    /// Takes the files of an artifact in a registry.
+    Oci(oci::Oci),
     /// Takes a folder, or one file.
     Files(files::Files),
 }
@@ -31,6 +34,7 @@ enum Source {
 pub(crate) async fn run(arguments: Arguments, token: CancellationToken) -> ExitCode {
     let resolved = match arguments.source {
         Source::Git(git) => git::resolve(git, token).await,
+        Source::Oci(oci) => oci::resolve(oci, token).await,
         Source::Files(files) => files::resolve(&files).map_err(|error| error.to_failure()),
     };
     match resolved.and_then(|resolution| print(&resolution)) {

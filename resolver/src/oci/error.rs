@@ -177,7 +177,7 @@ pub enum Error {
         digest: Digest,
     },
     /// A part of this program ended without a word.
-    #[error("unpacking a layer ended unexpectedly")]
+    #[error("taking in the content ended unexpectedly")]
     Unpacking,
 }
 

@@ -26,6 +26,9 @@ const SOURCE_TESTS: &[&str] = &[
     "ptah-status-tests",
 ];
 
+/// Tests of the runner that want Git servers and registries, and no database.
+const RUNNER_SOURCE_TESTS: [&str; 3] = ["resolve_git", "resolve_oci", "verify_oci"];
+
 /// The workspace's packages, as cargo tells them.
 #[derive(Deserialize)]
 pub struct Packages {
@@ -76,8 +79,17 @@ impl Packages {
 pub fn run(cache: &Cache, packages: &Packages, group: Group, filter: Option<&str>) -> Result<Count> {
     match group {
         Group::Unit => unit(filter),
-        Group::Engine => engine(cache, &packages.tests_of(ENGINE_TESTS), filter),
-        Group::Sources => sources(cache, &packages.tests_of(SOURCE_TESTS), filter),
+        Group::Engine => {
+            let mut tests = packages.tests_of(ENGINE_TESTS);
+            tests.retain(|test| !RUNNER_SOURCE_TESTS.contains(test));
+            engine(cache, &tests, filter)
+        }
+        Group::Sources => {
+            let mut tests = packages.tests_of(SOURCE_TESTS);
+            let runner = packages.tests_of(&["ptah-runner"]);
+            tests.extend(runner.into_iter().filter(|test| RUNNER_SOURCE_TESTS.contains(test)));
+            sources(cache, &tests, filter)
+        }
         Group::Cluster => cluster(cache, &packages.tests_of(&[CLUSTER_TESTS]), filter),
     }
 }

@@ -234,6 +234,15 @@ async fn a_runnable_image_and_an_index_of_several_are_refused_and_an_index_of_on
     assert_eq!(resolution.revision, digest(&one, home));
     assert_eq!(resolution.index_digest.unwrap().to_string(), digest(&index, home));
 
+    // What is compared with the tag's answer is the index, since that is what the tag names.
+    let known = resolution.index_digest.unwrap();
+    assert_eq!(
+        resolve_if_changed(&request(&index), known, &attempt(), None)
+            .await
+            .unwrap(),
+        None
+    );
+
     let both = target("index-two");
     run(
         "oras",
