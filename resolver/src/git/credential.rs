@@ -53,22 +53,23 @@ impl SecretKeys {
     /// # Errors
     /// When it cannot be read.
     pub fn read(folder: &Path) -> Result<Self, Error> {
-        let io = |action| crate::Error::io(action, folder);
+        let unreadable =
+            |error: std::io::Error| Error::SecretKeys(format!("the folder cannot be read: {}", error.kind()));
         let mut keys = BTreeMap::new();
-        for entry in std::fs::read_dir(folder).map_err(io("reading"))? {
-            let entry = entry.map_err(io("reading"))?;
+        for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
             let name = entry.file_name().to_string_lossy().into_owned();
             // The kubelet keeps its versions in folders of such names.
             if name.starts_with("..") {
                 continue;
             }
-            let metadata = std::fs::metadata(entry.path()).map_err(io("reading"))?;
+            let metadata = std::fs::metadata(entry.path()).map_err(unreadable)?;
             if !metadata.is_file() || metadata.len() > MAX_VALUE {
                 return Err(Error::SecretKeys(format!(
                     "key {name} is not a file of at most 1 MiB"
                 )));
             }
-            let value = std::fs::read(entry.path()).map_err(io("reading"))?;
+            let value = std::fs::read(entry.path()).map_err(unreadable)?;
             keys.insert(name, Secret::new(value));
         }
         Ok(Self(keys))
