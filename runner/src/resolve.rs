@@ -4,6 +4,7 @@ mod attempts;
 mod files;
 mod git;
 pub(crate) mod oci;
+mod policy;
 
 use std::process::ExitCode;
 

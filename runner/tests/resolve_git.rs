@@ -236,8 +236,8 @@ async fn every_failure_is_one_line_and_an_exit_status() {
         ),
         (
             stage.run(&[&main[..], &["--source-policy", "x"]].concat()),
-            77,
-            "not_supported",
+            65,
+            "source_policy_unreadable",
         ),
     ];
     for (ran, status, code) in cases {
@@ -373,4 +373,30 @@ fn help_shows_an_example() {
         "{}",
         help.out
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn promise_p080_p081_a_source_policy_is_asked_before_the_repository_and_names_its_rule() {
+    let stage = Stage::new().await;
+    let folder = tempfile::tempdir().unwrap();
+    let policy = folder.path().join("policy.yaml");
+    let file = policy.display().to_string();
+    let port = stage.site.port();
+    for (document, status, expected) in [
+        ("git: {hosts: [127.0.0.1]}", 0, ""),
+        ("content: {maxFiles: 2, maxBytes: 1000}", 0, ""),
+        ("git: {hosts: [git.example]}", 77, "error: source_policy_refused: git.hosts of the source policy does not list \"127.0.0.1\" (port PORT)"),
+        ("git: {requireVerification: true}", 77, "error: source_policy_refused: git.requireVerification of the source policy is set"),
+        ("content: {maxFiles: 1}", 77, "error: content_bound: files exceed 1, the bound that content.maxFiles of the source policy sets"),
+        ("content: {maxBytes: 10}", 77, "error: content_bound: bytes of all files exceed 10, the bound that content.maxBytes of the source policy sets"),
+        ("content: {}", 65, "error: source_policy_requires_nothing: the source policy requires nothing"),
+        ("other: 1", 65, "error: source_policy_malformed:"),
+    ] {
+        std::fs::write(&policy, format!("version: 1\n{document}\n")).unwrap();
+        let ran = stage.run(&["--ref", "main", "--path", "db", "--source-policy", &file]);
+        assert_eq!(ran.status, status, "{document}: {}", ran.err);
+        let line = ran.err.lines().last().unwrap_or_default();
+        let expected = expected.replace("PORT", &port.to_string());
+        assert!(line.starts_with(&expected), "{document}: {line}");
+    }
 }

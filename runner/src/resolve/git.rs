@@ -11,6 +11,7 @@ use ptah_resolver::net;
 use tokio_util::sync::CancellationToken;
 
 use super::attempts::Patience;
+use super::policy;
 
 #[derive(Args)]
 #[command(
@@ -36,7 +37,7 @@ pub(super) struct Git {
     /// Writes the files into this folder, which must be empty.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// What the source policy allows; not supported yet.
+    /// A source policy: what the repository's host and the files have to keep to.
     #[arg(long, value_name = "FILE")]
     source_policy: Option<PathBuf>,
     /// Which signatures the commit needs; not supported yet.
@@ -53,19 +54,19 @@ pub(super) struct Git {
 }
 
 pub(super) async fn resolve(arguments: Git, token: CancellationToken) -> Result<Resolution, Failure> {
-    for (flag, given) in [
-        ("--source-policy", arguments.source_policy.is_some()),
-        ("--verification", arguments.verification.is_some()),
-    ] {
-        if given {
-            // Not passed over in silence: whoever asks for a check must not believe that it was made.
-            return Err(refused(
-                "not_supported",
-                &format!("{flag} is not supported yet for Git sources"),
-            ));
-        }
+    if arguments.verification.is_some() {
+        // Not passed over in silence: whoever asks for a check must not believe that it was made.
+        return Err(refused(
+            "not_supported",
+            "--verification is not supported yet for Git sources",
+        ));
     }
-    let request = request(&arguments).map_err(|error| error.to_failure())?;
+    let policy = arguments.source_policy.as_deref().map(policy::read).transpose()?;
+    let mut request = request(&arguments).map_err(|error| error.to_failure())?;
+    if let Some(policy) = &policy {
+        policy::admit(policy, &request.repository)?;
+        request.limits = request.limits.under(policy);
+    }
     let recorded = arguments
         .commit
         .as_ref()

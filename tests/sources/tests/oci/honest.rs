@@ -57,6 +57,7 @@ async fn files_and_folders_that_oras_pushes_are_the_files_that_oras_pulls() {
         ("folder", vec!["schema"]),
         ("folder-and-file", vec!["schema", "extra.sql"]),
         ("inner", vec!["schema/views"]),
+        ("here", vec!["."]),
     ] {
         let target = target(tag);
         let push = [vec!["push", "--plain-http", &target], paths].concat();
