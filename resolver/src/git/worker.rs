@@ -158,10 +158,9 @@ impl Worker {
             }
             let (store, session, shallow) = match self.receive(None, tip.object, depth, true) {
                 Ok(received) => received,
-                Err(
-                    Error::ObjectBudget { .. }
-                    | Error::Net(net::Error::Budget { .. } | net::Error::Deadline { .. }),
-                ) => return Err(out_of_budget()),
+                Err(Error::ObjectBudget { .. } | Error::Net(net::Error::Budget { .. })) => {
+                    return Err(out_of_budget());
+                }
                 Err(error) => return Err(error),
             };
             if store.has(&commit) {
