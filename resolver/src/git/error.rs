@@ -295,6 +295,12 @@ pub enum Error {
         /// Who.
         host: String,
     },
+    /// A server from before side bands.
+    #[error("{host} speaks Git without multi_ack_detailed or side-band, which are needed")]
+    TooOld {
+        /// Who.
+        host: String,
+    },
     /// The server ended the conversation with an error of its own.
     #[error("the Git program of {host} ended with an error")]
     Remote {
@@ -357,6 +363,7 @@ impl Error {
             Self::ObjectMissing { .. } => "object_missing",
             Self::ObjectKind { .. } => "object_kind",
             Self::Protocol { .. } => "protocol_violation",
+            Self::TooOld { .. } => "server_too_old",
             Self::Remote { .. } => "remote_failed",
             Self::Panicked => "library_panicked",
         }
@@ -383,6 +390,7 @@ impl Error {
             | Self::AccessDenied { .. }
             | Self::RepositoryNotFound { .. }
             | Self::NotAGitServer { .. }
+            | Self::TooOld { .. }
             | Self::AppToken(_)
             | Self::RefNotFound(_)
             | Self::HeadUnborn

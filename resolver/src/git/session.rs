@@ -148,7 +148,9 @@ impl Session {
     ) -> Result<Received, Error> {
         let version = self.handshake.server_protocol_version;
         let features = self.features();
-        Response::check_required_features(version, &features).map_err(|_| self.protocol())?;
+        Response::check_required_features(version, &features).map_err(|_| Error::TooOld {
+            host: self.wire.host.clone(),
+        })?;
         let mut arguments = Arguments::new(version, features, false);
         if want.ids.is_empty() {
             return Ok(Received {
@@ -199,12 +201,6 @@ impl Session {
             })
         })?;
         Ok(Received { pack, shallow })
-    }
-
-    fn protocol(&self) -> Error {
-        Error::Protocol {
-            host: self.wire.host.clone(),
-        }
     }
 
     /// Says goodbye, so that the other side does not report a broken connection.

@@ -36,6 +36,7 @@ fn packets(text: &str) -> Vec<u8> {
     while !rest.is_empty() {
         if let Some(after) = rest.strip_prefix("p(") {
             let (line, after) = after.split_once(')').unwrap();
+            let line = line.replace("\\0", "\0");
             bytes.extend(format!("{:04x}{line}\n", line.len() + 5).bytes());
             rest = after;
         } else {

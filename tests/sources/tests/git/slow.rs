@@ -251,3 +251,43 @@ async fn an_attempt_whose_future_is_dropped_leaves_nothing_behind() {
     }
     assert!(crate::support::is_empty(out.path()));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_time_to_connect_covers_the_set_up_of_tls_and_of_ssh() {
+    // It listens, and nobody accepts: the system completes the connection, and then nothing comes.
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let limits = Limits {
+        connect: Duration::from_secs(1),
+        ..Limits::default()
+    };
+    let attempt = || Attempt::new(limits, CancellationToken::new());
+    let https = crate::support::request(&format!("https://git.test:{port}/app.git"), "main", "db");
+    assert_eq!(
+        failing(https, &attempt()).await,
+        format!("transient connect_timeout: host git.test:{port} was not reached within 1 s")
+    );
+    let (_root, repo) = some_repo();
+    let sshd = ptah_sources_tests::sshd::Sshd::start(&Default::default());
+    let mut ssh = crate::support::ssh_request(&sshd, &repo, "main", "db");
+    let url = ssh
+        .repository
+        .to_string()
+        .replace(&sshd.port().to_string(), &port.to_string());
+    ssh.repository = url.parse().unwrap();
+    let (host, known) = (
+        format!("127.0.0.1:{port}"),
+        format!("[127.0.0.1]:{port} {}", sshd.host_key("ed25519")),
+    );
+    let keys = [
+        ("host", host.as_str()),
+        ("identity", &sshd.identity()),
+        ("known_hosts", &known),
+    ];
+    crate::support::credential(&mut ssh, &keys);
+    assert_eq!(
+        failing(ssh, &attempt()).await,
+        "transient connect_timeout: host 127.0.0.1 was not reached within 1 s"
+    );
+    drop(listener);
+}
