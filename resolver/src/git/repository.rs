@@ -202,6 +202,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_transport_that_protects_nothing_is_refused_by_its_name() {
+        for (text, name) in [
+            ("http://git.example/app.git", "plain http"),
+            ("git://git.example/app.git", "the git protocol"),
+            ("file:///srv/app.git", "a local file"),
+        ] {
+            let error = text.parse::<Repository>().unwrap_err();
+            let expected =
+                format!("repository: {name} is not allowed; use https://, ssh:// or user@host:path");
+            assert_eq!((error.class_word(), error.to_string()), ("refused", expected));
+        }
+    }
+
     proptest! {
         #[test]
         fn whatever_is_taken_has_a_safe_host_and_a_safe_path(text in "(https://|ssh://|git@)?[ -~é]{0,40}") {
