@@ -201,7 +201,8 @@ async fn every_failure_is_one_line_and_an_exit_status() {
         ),
         (with(&["/srv/app.git"]), 65, "invalid_repository"),
         (with(&[&url, "--ca", &ca]), 65, "authentication_required"),
-        (with(&[&url, "--ca", "/nonexistent"]), 75, "io_failed"),
+        (with(&[&url, "--ca", "/nonexistent"]), 65, "invalid_ca"),
+        (with(&[&url, "--auth-dir", "/nonexistent"]), 65, "invalid_secret"),
         (with(&[&url, "--ca", &stage.at("auth/host")]), 65, "invalid_ca"),
         (with(&[&url, "--auth-dir", &auth]), 65, "invalid_secret"),
         (with(&[&url]), 65, "certificate_not_trusted"),
@@ -384,11 +385,31 @@ async fn promise_p080_p081_a_source_policy_is_asked_before_the_repository_and_na
     for (document, status, expected) in [
         ("git: {hosts: [127.0.0.1]}", 0, ""),
         ("content: {maxFiles: 2, maxBytes: 1000}", 0, ""),
-        ("git: {hosts: [git.example]}", 77, "error: source_policy_refused: git.hosts of the source policy does not list \"127.0.0.1\" (port PORT)"),
-        ("git: {requireVerification: true}", 77, "error: source_policy_refused: git.requireVerification of the source policy is set"),
-        ("content: {maxFiles: 1}", 77, "error: content_bound: files exceed 1, the bound that content.maxFiles of the source policy sets"),
-        ("content: {maxBytes: 10}", 77, "error: content_bound: bytes of all files exceed 10, the bound that content.maxBytes of the source policy sets"),
-        ("content: {}", 65, "error: source_policy_requires_nothing: the source policy requires nothing"),
+        (
+            "git: {hosts: [git.example]}",
+            77,
+            "error: source_policy_refused: git.hosts of the source policy does not list \"127.0.0.1\" (port PORT)",
+        ),
+        (
+            "git: {requireVerification: true}",
+            77,
+            "error: source_policy_refused: git.requireVerification of the source policy is set",
+        ),
+        (
+            "content: {maxFiles: 1}",
+            77,
+            "error: content_bound: files exceed 1, the bound that content.maxFiles of the source policy sets",
+        ),
+        (
+            "content: {maxBytes: 10}",
+            77,
+            "error: content_bound: bytes of all files exceed 10, the bound that content.maxBytes of the source policy sets",
+        ),
+        (
+            "content: {}",
+            65,
+            "error: source_policy_requires_nothing: the source policy requires nothing",
+        ),
         ("other: 1", 65, "error: source_policy_malformed:"),
     ] {
         std::fs::write(&policy, format!("version: 1\n{document}\n")).unwrap();

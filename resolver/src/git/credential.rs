@@ -53,22 +53,23 @@ impl SecretKeys {
     /// # Errors
     /// When it cannot be read.
     pub fn read(folder: &Path) -> Result<Self, Error> {
-        let io = |action| crate::Error::io(action, folder);
+        let unreadable =
+            |error: std::io::Error| Error::SecretKeys(format!("the folder cannot be read: {}", error.kind()));
         let mut keys = BTreeMap::new();
-        for entry in std::fs::read_dir(folder).map_err(io("reading"))? {
-            let entry = entry.map_err(io("reading"))?;
+        for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
             let name = entry.file_name().to_string_lossy().into_owned();
             // The kubelet keeps its versions in folders of such names.
             if name.starts_with("..") {
                 continue;
             }
-            let metadata = std::fs::metadata(entry.path()).map_err(io("reading"))?;
+            let metadata = std::fs::metadata(entry.path()).map_err(unreadable)?;
             if !metadata.is_file() || metadata.len() > MAX_VALUE {
                 return Err(Error::SecretKeys(format!(
                     "key {name} is not a file of at most 1 MiB"
                 )));
             }
-            let value = std::fs::read(entry.path()).map_err(io("reading"))?;
+            let value = std::fs::read(entry.path()).map_err(unreadable)?;
             keys.insert(name, Secret::new(value));
         }
         Ok(Self(keys))
@@ -288,4 +289,39 @@ fn ssh(keys: &SecretKeys) -> Result<Kind, Error> {
         identity: Box::new(identity),
         known_hosts,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever a Secret holds, it is a credential or refused, and none of it is repeated.
+        #[test]
+        fn any_secret_is_a_credential_or_refused_without_a_word_of_it(
+            keys in proptest::collection::btree_map(
+                proptest::sample::select(KEYS.as_slice()),
+                "(git\\.test|hunter2[ -~]{0,12}|\n|hunter2\u{0}|-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2\n)",
+                0..5,
+            ),
+            ssh in any::<bool>(),
+        ) {
+            let url = if ssh { "ssh://git@git.test/app.git" } else { "https://git.test/app.git" };
+            let keys = keys.into_iter().map(|(key, value)| {
+                // Where it may go is no secret, and is named.
+                let value = if key == "host" { "git.test".to_owned() } else { value };
+                (key.to_owned(), value.into_bytes())
+            });
+            let keys = SecretKeys::new(keys);
+            let repository = url.parse().unwrap();
+            let shown = match Credential::new(&keys, &repository, None) {
+                Ok(credential) => format!("{credential:?}"),
+                Err(error) => format!("{error} {error:?}"),
+            };
+            prop_assert!(!shown.contains("hunter2"), "{}", shown);
+            let debug = format!("{keys:?}");
+            prop_assert!(!debug.contains("hunter2"));
+        }
+    }
 }

@@ -15,6 +15,7 @@
 mod app;
 mod credential;
 mod error;
+mod fetch;
 mod http;
 mod listing;
 mod repository;
@@ -37,11 +38,12 @@ use tokio_util::sync::CancellationToken;
 use self::credential::Kind;
 pub use self::credential::{Credential, SecretKeys};
 pub use self::error::Error;
+use self::fetch::Found;
 use self::listing::Tip;
 pub use self::repository::Repository;
 pub use self::requested::{Requested, TreePath};
 use self::wire::Wire;
-use self::worker::{Found, Worker};
+use self::worker::Worker;
 use crate::content::Limits;
 use crate::net::{self, Attempt, Client, Network, Trust};
 
@@ -91,7 +93,8 @@ impl Request {
 pub struct Budget {
     /// Objects in one pack.
     pub objects: u64,
-    /// Bytes of one object: so much is held in memory.
+    /// Bytes of one object: so much is held in memory. It counts for every object that a server sends, also for files
+    /// that are not selected, where the server cannot leave them out.
     pub object_bytes: u64,
 }
 

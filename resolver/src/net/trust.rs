@@ -101,4 +101,14 @@ mod tests {
             "the CA bundle is unusable: it is larger than 1 MiB"
         );
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_certificates_or_refused(text in "(-----(BEGIN|END) CERTIFICATE-----|[A-Za-z0-9+/=\n]{0,9}){0,9}") {
+            let none = Trust { roots: vec![] };
+            if let Ok(trust) = none.with_pem(text.as_bytes()) {
+                proptest::prop_assert!(!trust.roots.is_empty());
+            }
+        }
+    }
 }

@@ -7,6 +7,7 @@ use ptah_contract::digest::Digest;
 use ptah_contract::failure::{Failure, FailureClass};
 use ptah_contract::resolution::Resolution;
 use ptah_resolver::git::{self, Credential, Error, Recorded, Request, SecretKeys};
+use ptah_resolver::net;
 use tokio_util::sync::CancellationToken;
 
 use super::attempts::Patience;
@@ -95,11 +96,7 @@ fn request(arguments: &Git) -> Result<Request, Error> {
         arguments.path.parse()?,
     );
     let ca = match &arguments.ca {
-        Some(file) => Some(std::fs::read(file).map_err(|source| ptah_resolver::Error::Io {
-            action: "reading",
-            path: file.display().to_string(),
-            source,
-        })?),
+        Some(file) => Some(std::fs::read(file).map_err(|_| net::Error::InvalidCa("it cannot be read"))?),
         None => None,
     };
     if let Some(ca) = &ca {

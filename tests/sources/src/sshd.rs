@@ -131,6 +131,13 @@ impl Sshd {
         self.children.lock().unwrap().len()
     }
 
+    /// How many of them are still there.
+    pub fn running(&self) -> usize {
+        let mut children = self.children.lock().unwrap();
+        let states = children.iter_mut().map(|child| child.try_wait().unwrap());
+        states.filter(Option::is_none).count()
+    }
+
     fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

@@ -425,3 +425,26 @@ async fn http_2_is_spoken_where_the_server_does() {
     let request = crate::support::request(&site.url("git.test", "/app.git"), "main", "db");
     crate::support::resolve_like_git(&request, &repo).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn promise_p067_an_unchanged_pinned_commit_is_still_held_to_the_advertisement() {
+    let server = Server::start().await;
+    let repo = server.repo("app.git");
+    let id = repo.commit(&[("db/a.sql", "0")]);
+    let request = server.request("app.git", &id, "db");
+    let known = Known {
+        commit: id,
+        reference: None,
+        tag_object: None,
+    };
+    let found = git::resolve_if_changed(&request, &known, &attempt(), None)
+        .await
+        .unwrap();
+    assert_eq!(found, None);
+    assert_eq!(server.site.take_seen().len(), 1);
+    repo.commit(&[("db/a.sql", "1")]);
+    let error = git::resolve_if_changed(&request, &known, &attempt(), None)
+        .await
+        .unwrap_err();
+    assert_eq!(error.code(), "commit_not_allowed");
+}

@@ -8,5 +8,6 @@ mod jgit;
 mod later;
 mod pinned;
 mod refs;
+mod slow;
 mod ssh;
 mod support;

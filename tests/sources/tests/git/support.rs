@@ -2,13 +2,14 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::FailureClass;
 use ptah_resolver::git::{self, Credential, Error, Request, Resolved, SecretKeys};
 use ptah_resolver::net::{Attempt, Limits, Network, Trust};
 use ptah_sources_tests::git_http;
-use ptah_sources_tests::https::Site;
+use ptah_sources_tests::https::{Handler, Site};
 use ptah_sources_tests::repo::Repo;
 use ptah_sources_tests::sshd::Sshd;
 use ptah_sources_tests::tls::{CA, Flaw};
@@ -206,4 +207,38 @@ pub fn ssh_url(sshd: &Sshd, repo: &Repo) -> String {
 fn user() -> String {
     let printed = std::process::Command::new("id").arg("-un").output().unwrap();
     String::from_utf8(printed.stdout).unwrap().trim().to_owned()
+}
+
+/// A repository with something in it.
+pub fn some_repo() -> (TempDir, Repo) {
+    let root = tempfile::tempdir().unwrap();
+    let repo = Repo::init(root.path(), "app.git");
+    repo.commit(&[("db/a.sql", &"CREATE TABLE a ();\n".repeat(2000)), ("b", "b")]);
+    (root, repo)
+}
+
+/// A trusted server that answers so.
+pub async fn site(handler: Handler) -> Site {
+    Site::start(Some(CA.server(Flaw::None)), handler).await
+}
+
+/// A request to its repository.
+pub fn to(site: &Site) -> Request {
+    request(&site.url("git.test", "/app.git"), "main", "db")
+}
+
+/// Resolves into a private place and a folder that must be as empty afterwards as before.
+pub async fn failing(mut request: Request, attempt: &Attempt) -> String {
+    let (scratch, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    request.scratch = Some(scratch.path().to_owned());
+    let error = git::resolve(&request, attempt, Some(out.path()))
+        .await
+        .unwrap_err();
+    assert!(is_empty(out.path()));
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !is_empty(scratch.path()) {
+        assert!(Instant::now() < deadline, "the private folder is left behind");
+        tokio::task::yield_now().await;
+    }
+    told(&error)
 }
