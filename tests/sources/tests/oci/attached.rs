@@ -369,6 +369,33 @@ async fn a_cancelled_attempt_ends_at_once_and_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn work_that_is_dropped_half_way_leaves_nothing_either() {
+    let mut store = packed();
+    // The archive comes whole, and what comes after it never does.
+    let missing = Digest::of(b"A").to_string();
+    store.blobs.remove(&missing);
+    let rule = format!("self GET /v2/app/blobs/{missing} -> 200 ; Content-Length: 1 ; stall 0");
+    let (_server, authority, log, _) = serve(store, &[&rule]).await;
+    let wanted = request(&format!("oci://{authority}/app:v1"));
+    let (attempt, out) = (attempt(), tempfile::tempdir().unwrap());
+    let entries = || std::fs::read_dir(out.path()).unwrap().count();
+    tokio::select! {
+        _ = ptah_resolver::oci::resolve(&wanted, &attempt, Some(out.path())) => panic!("it ended"),
+        () = async {
+            while log.lines().len() < 3 || entries() == 0 {
+                tokio::task::yield_now().await;
+            }
+        } => {}
+    }
+    // A thread may still unpack; it notices that nobody waits.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while entries() > 0 {
+        assert!(std::time::Instant::now() < deadline);
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_layer_that_fails_ends_the_others_and_leaves_nothing() {
     for _ in 0..20 {
         // The file's layer is missing while the archive is unpacked.
