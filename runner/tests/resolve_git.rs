@@ -3,11 +3,13 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ptah_contract::digest::Digest;
 use ptah_contract::resolution::Resolution;
 use ptah_sources_tests::git_http;
-use ptah_sources_tests::https::{Site, handler, response};
+use ptah_sources_tests::https::{Handler, Site, handler, response};
 use ptah_sources_tests::repo::Repo;
 use ptah_sources_tests::sshd::Sshd;
 use ptah_sources_tests::tls::{CA, Flaw};
@@ -277,45 +279,53 @@ async fn every_failure_is_one_line_and_an_exit_status() {
     drop(stage.root);
 }
 
+/// A server that is unavailable at first, and then answers so.
+async fn unavailable_once(then: Handler) -> Site {
+    let asked = AtomicUsize::new(0);
+    let answers: Handler = Arc::new(move |request| {
+        if asked.fetch_add(1, Ordering::Relaxed) == 0 {
+            Box::pin(async { response(503, &[], "hunter2") })
+        } else {
+            then(request)
+        }
+    });
+    Site::start(Some(CA.server(Flaw::None)), answers).await
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failure_that_passes_is_tried_again_as_often_as_asked() {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    let asked = std::sync::Arc::new(AtomicUsize::new(0));
-    let counted = std::sync::Arc::clone(&asked);
-    let site = Site::start(
-        Some(CA.server(Flaw::None)),
-        handler(move |_| {
-            let number = counted.fetch_add(1, Ordering::Relaxed);
-            response(if number == 0 { 503 } else { 404 }, &[], "hunter2")
-        }),
-    )
-    .await;
+    let root = tempfile::tempdir().unwrap();
+    Repo::init(root.path(), "app.git").commit(&[("db/a.sql", "a")]);
     let folder = tempfile::tempdir().unwrap();
     let ca = folder.path().join("ca.crt").display().to_string();
     std::fs::write(&ca, CA.pem()).unwrap();
-    let url = site.url("127.0.0.1", "/app.git");
-    let ran = run(&[
-        &url,
-        "--ref",
-        "main",
-        "--path",
-        "db",
-        "--ca",
-        &ca,
-        "--retries",
-        "5",
-    ]);
+    let ask = |site: &Site, more: &[&str]| {
+        let url = site.url("127.0.0.1", "/app.git");
+        let common = [url.as_str(), "--ref", "main", "--path", "db", "--ca", &ca];
+        run(&[&common[..], more].concat())
+    };
+    let git = || git_http::handler(root.path(), git_http::Options::default());
+    let once = unavailable_once(git()).await;
+    let ran = ask(&once, &["--retries", "1"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let found: Resolution = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(found.attempts, 2);
+    assert!(found.elapsed_ms >= 1000, "there is a pause between two attempts");
+    let once = unavailable_once(git()).await;
+    assert_eq!(
+        ask(&once, &[]).failure().0,
+        75,
+        "one attempt when nothing is said"
+    );
+    let lost = unavailable_once(handler(|_| response(404, &[], "hunter2"))).await;
+    let ran = ask(&lost, &["--retries", "5"]);
     assert_eq!(ran.failure().0, 65);
     assert!(
         ran.err.starts_with("attempt 1: server_unavailable: "),
         "{}",
         ran.err
     );
-    assert_eq!(
-        asked.load(Ordering::Relaxed),
-        2,
-        "what does not pass is not tried again"
-    );
+    assert_eq!(lost.seen().len(), 2, "what does not pass is not tried again");
 }
 
 #[tokio::test(flavor = "multi_thread")]

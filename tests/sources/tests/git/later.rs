@@ -448,3 +448,36 @@ async fn promise_p067_an_unchanged_pinned_commit_is_still_held_to_the_advertisem
         .unwrap_err();
     assert_eq!(error.code(), "commit_not_allowed");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn thousands_of_files_are_asked_for_by_their_ids_in_one_request() {
+    let server = Server::start().await;
+    let repo = server.repo("app.git");
+    repo.config("uploadpack.allowFilter", "true");
+    let files: Vec<(String, String)> = (0..3000)
+        .map(|number| {
+            (
+                format!("db/{:02}/{number}.sql", number % 50),
+                format!("-- {number}"),
+            )
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    repo.commit(&[&files[..], &[("other", "x")]].concat());
+    let request = server.request("app.git", "main", "db");
+    let resolved = resolve(&request).await.unwrap();
+    assert_eq!(resolved.resolution.files, 3000);
+    let seen = server.site.take_seen();
+    let wants =
+        |seen: &ptah_sources_tests::https::Seen| String::from_utf8_lossy(&seen.body).matches("want ").count();
+    assert_eq!(seen.iter().map(wants).collect::<Vec<_>>(), [0, 0, 1, 3000]);
+    let sshd = Sshd::start(&sshd::Options::default());
+    let over_ssh = resolve(&ssh_request(&sshd, &repo, "main", "db")).await.unwrap();
+    assert_eq!(
+        over_ssh.resolution.content_digest,
+        resolved.resolution.content_digest
+    );
+}
