@@ -103,6 +103,14 @@ pub enum Error {
         /// The key, as ssh-keygen shows it.
         fingerprint: String,
     },
+    /// Nothing that both sides speak.
+    #[error("host {host} offers no {what} for SSH that is spoken here")]
+    SshAlgorithms {
+        /// Which.
+        host: String,
+        /// A kind of algorithm.
+        what: &'static str,
+    },
     /// SSH could not be set up.
     #[error("the SSH connection to {host} could not be set up")]
     Ssh {
@@ -332,6 +340,7 @@ impl Error {
             Self::HostKeyKinds { .. } => "host_key_kinds",
             Self::HostKeyMismatch { .. } => "host_key_mismatch",
             Self::HostKeyRevoked { .. } => "host_key_revoked",
+            Self::SshAlgorithms { .. } => "ssh_algorithms",
             Self::Ssh { .. } => "ssh_failed",
             Self::AuthenticationFailed { .. } => "authentication_failed",
             Self::AuthenticationRequired { .. } => "authentication_required",
@@ -383,6 +392,7 @@ impl Error {
             | Self::SecretKey { .. }
             | Self::SecretKeys(_)
             | Self::IdentityMissing
+            | Self::SshAlgorithms { .. }
             | Self::KnownHosts { .. }
             | Self::AuthenticationFailed { .. }
             | Self::AuthenticationRequired { .. }

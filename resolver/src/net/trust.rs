@@ -102,6 +102,13 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_client_is_made_where_the_system_has_no_roots() {
+        let none = Trust { roots: vec![] };
+        let limits = crate::net::Limits::default();
+        assert!(crate::net::Client::new(&none, crate::net::Network::any(), &limits).is_ok());
+    }
+
     proptest::proptest! {
         #[test]
         fn any_bytes_are_certificates_or_refused(text in "(-----(BEGIN|END) CERTIFICATE-----|[A-Za-z0-9+/=\n]{0,9}){0,9}") {

@@ -163,6 +163,15 @@ fn explain(error: &russh::Error, host: String, keys: &HostKeys) -> Error {
                 .join(", "),
             known: keys.kinds(),
         },
+        russh::Error::NoCommonAlgo { kind, .. } => Error::SshAlgorithms {
+            host,
+            what: match kind {
+                russh::AlgorithmKind::Kex => "key exchange",
+                russh::AlgorithmKind::Cipher => "cipher",
+                russh::AlgorithmKind::Mac => "message authentication",
+                _ => "algorithm",
+            },
+        },
         russh::Error::IO(_)
         | russh::Error::HUP
         | russh::Error::Disconnect

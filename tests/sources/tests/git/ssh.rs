@@ -183,3 +183,26 @@ async fn ssh_without_a_credential_and_a_host_that_does_not_answer_are_refused() 
         "transient connection_failed: the connection to [127.0.0.1]:1 was refused or broke"
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_of_old_algorithms_alone_is_refused_by_what_it_lacks() {
+    let (_root, repo) = self::repo();
+    for (line, what) in [
+        ("Ciphers aes128-cbc\n", "cipher"),
+        ("KexAlgorithms diffie-hellman-group1-sha1\n", "key exchange"),
+        ("Ciphers aes128-ctr\nMACs hmac-md5\n", "message authentication"),
+    ] {
+        let sshd = Sshd::start(&sshd::Options {
+            more: line,
+            ..Default::default()
+        });
+        let error = resolve(&ssh_request(&sshd, &repo, "main", "db"))
+            .await
+            .unwrap_err();
+        let name = format!("[127.0.0.1]:{}", sshd.port());
+        assert_eq!(
+            told(&error),
+            format!("input ssh_algorithms: host {name} offers no {what} for SSH that is spoken here")
+        );
+    }
+}
