@@ -14,7 +14,7 @@ use super::attempts::Patience;
 
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  ptah-runner resolve oci oci://ghcr.io/stefanprodan/manifests/podinfo:6.9.0"
+    after_help = "Example:\n  ptah-runner resolve oci oci://ghcr.io/stefanprodan/manifests/podinfo:latest"
 )]
 pub(super) struct Oci {
     /// Which artifact, and how its registry is reached.
