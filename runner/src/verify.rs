@@ -30,7 +30,9 @@ enum Source {
 #[derive(Args)]
 #[command(
     after_help = "Example:\n  printf 'version: 1\\nrequire_digest_pin: true\\n' > policy.yaml\n  \
-    ptah-runner verify oci oci://registry.example/app@sha256:... --policy policy.yaml"
+    app=oci://ghcr.io/stefanprodan/manifests/podinfo\n  \
+    digest=$(ptah-runner resolve oci $app | sed -n 's/.*\"artifactDigest\": \"\\(.*\\)\".*/\\1/p')\n  \
+    ptah-runner verify oci $app@$digest --policy policy.yaml"
 )]
 struct Oci {
     #[command(flatten)]

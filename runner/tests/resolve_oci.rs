@@ -200,7 +200,7 @@ fn what_is_wrong_is_one_line_and_an_exit_status() {
         (
             &["127.0.0.1:1/app:v1", "--ca", "/nowhere"],
             65,
-            "error: invalid_ca: the CA bundle \"/nowhere\" cannot be read",
+            "error: invalid_ca: the CA bundle is unusable: it cannot be read",
         ),
         (
             &["127.0.0.1:1/app:v1", "--auth-dir", "/nowhere"],

@@ -122,3 +122,41 @@ fn promise_p023_a_verdict_lists_every_requirement_and_a_refusal_names_what_is_mi
     assert_eq!(status, 65);
     assert!(err.starts_with("error: verification_policy_unreadable:"), "{err}");
 }
+
+#[test]
+fn help_shows_an_example_that_works_as_it_stands() {
+    let (status, help, _) = run(&["--help"]);
+    assert_eq!(status, 0);
+    let (_, example) = help.split_once("Example:\n").unwrap();
+    let registry = Registry::with_referrers();
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("a.sql"), "A").unwrap();
+    let target = format!("{}/stefanprodan/manifests/podinfo:latest", registry.authority);
+    tool("oras", &["push", "--plain-http", &target, "a.sql"], home.path());
+    // The public registry is played by one on loopback, which speaks plain http.
+    let script = example
+        .replace("ghcr.io", &registry.authority)
+        .replace(
+            "ptah-runner resolve oci",
+            &format!("{} resolve oci --plain-http", env!("CARGO_BIN_EXE_ptah-runner")),
+        )
+        .replace(
+            "ptah-runner verify oci",
+            &format!("{} verify oci --plain-http", env!("CARGO_BIN_EXE_ptah-runner")),
+        );
+    let output = Command::new("sh")
+        .args(["-ec", &script])
+        .current_dir(home.path())
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{script}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(
+        String::from_utf8(output.stdout)
+            .unwrap()
+            .contains("\"satisfied\"")
+    );
+}

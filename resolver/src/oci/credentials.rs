@@ -66,7 +66,7 @@ pub enum Error {
     /// The docker configuration.
     #[error(transparent)]
     DockerConfig(#[from] docker_config::Error),
-    /// A grant that says nothing.
+    /// A value of another form than its key has.
     #[error("the Secret's key {key} is not {form}")]
     Malformed {
         /// Which.
@@ -119,6 +119,7 @@ impl Error {
             Self::Incomplete { .. } => "auth_incomplete",
             Self::None => "auth_empty",
             Self::DockerConfig(error) => error.code(),
+            Self::Malformed { key: USERNAME, .. } => "auth_value",
             Self::Malformed { .. } => "grant_malformed",
             Self::NoGrant { .. } => "grant_missing",
             Self::OtherRegistry { .. } => "grant_other_registry",
@@ -226,6 +227,13 @@ impl Credentials {
         let mut modes = modes.into_iter().flatten();
         if let (Some(first), Some(second)) = (modes.next(), modes.next()) {
             return Err(Error::TwoModes { first, second });
+        }
+        if username.as_ref().is_some_and(|name| name.reveal().contains(':')) {
+            // Basic authentication has no way to write it (RFC 7617, section 2).
+            return Err(Error::Malformed {
+                key: USERNAME,
+                form: "a name without a colon",
+            });
         }
         let source = match (username, password, token, docker) {
             (Some(username), Some(password), ..) => Source::Login(Login::Password { username, password }),

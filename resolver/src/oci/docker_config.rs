@@ -245,6 +245,9 @@ impl Entry {
             (Some(_), None, None) => return refuse("has a user and no password"),
             (None, Some(_), None) => return refuse("has a password and no user"),
         };
+        if username.contains(':') {
+            return refuse("has a colon in its user");
+        }
         if username.is_empty() || password.is_empty() {
             return refuse("has an empty user or password");
         }

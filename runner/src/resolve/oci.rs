@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ptah_contract::digest::Digest;
-use ptah_contract::failure::{Failure, FailureClass};
+use ptah_contract::failure::Failure;
 use ptah_contract::resolution::Resolution;
+use ptah_resolver::net;
 use ptah_resolver::oci::{self, Credentials, Error, Request};
 use tokio_util::sync::CancellationToken;
 
@@ -13,7 +14,7 @@ use super::attempts::Patience;
 
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  ptah-runner resolve oci oci://ghcr.io/stefanprodan/manifests/podinfo:6.9.0"
+    after_help = "Example:\n  ptah-runner resolve oci oci://ghcr.io/stefanprodan/manifests/podinfo:latest"
 )]
 pub(super) struct Oci {
     /// Which artifact, and how its registry is reached.
@@ -75,16 +76,5 @@ pub(super) async fn resolve(arguments: Oci, token: CancellationToken) -> Result<
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(file).map_err(|error| Failure {
-        code: "invalid_ca".to_owned(),
-        class: FailureClass::Input,
-        message: format!(
-            "the CA bundle {:?} cannot be read: {}",
-            file.display().to_string(),
-            error.kind()
-        ),
-        object: None,
-        sqlstate: None,
-        statement: None,
-    })
+    std::fs::read(file).map_err(|_| Error::Net(net::Error::InvalidCa("it cannot be read")).to_failure())
 }
