@@ -391,4 +391,16 @@ mod tests {
             assert!(Manifest::from_bytes(wrong.as_bytes()).is_err(), "{wrong}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn files_that_come_one_by_one_collide_exactly_when_they_cannot_make_a_manifest(
+            paths in proptest::collection::vec("[aAbß]{1,2}(/[aAb]{1,2}){0,2}", 1..6),
+        ) {
+            let mut places = Places::default();
+            let taken = paths.iter().try_for_each(|path| places.file(&path.parse().unwrap()));
+            let whole = Manifest::new(paths.iter().map(|path| file(path, b"")).collect());
+            proptest::prop_assert_eq!(taken.is_ok(), whole.is_ok(), "{:?}", paths);
+        }
+    }
 }

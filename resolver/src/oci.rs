@@ -19,7 +19,7 @@ mod referrers;
 mod session;
 mod shape;
 
-pub use artifact::{describe, resolve, resolve_if_changed};
+pub use artifact::{Attachments, describe, resolve, resolve_if_changed};
 pub use credentials::{Credentials, grant_for};
 pub use error::Error;
 pub use manifest::MAX_MANIFEST;

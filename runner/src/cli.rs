@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use ptah_contract::digest::Digest;
 
 use crate::fail::{Failed, USAGE};
 
@@ -22,6 +23,8 @@ pub(crate) enum Command {
     Operation(crate::operation::Arguments),
     /// Finds the content of a source.
     Resolve(crate::resolve::Arguments),
+    /// Checks a source against a verification policy.
+    Verify(crate::verify::Arguments),
     /// Reads a database and prints the identity of its state.
     Observe(Observe),
     /// Plans how a database gets the declared state, and proves the plan.
@@ -176,8 +179,13 @@ pub(crate) struct Scratch {
 pub(crate) fn secret_in_arguments(arguments: impl IntoIterator<Item = OsString>) -> Option<Failed> {
     let holds = |argument: OsString| {
         let text = argument.to_string_lossy().into_owned();
-        let Some((_, rest)) = text.split_once("://") else {
+        let Some((scheme, rest)) = text.split_once("://") else {
             return false;
+        };
+        // The digest of a reference stands behind an `@` as well.
+        let rest = match rest.rsplit_once('@') {
+            Some((before, digest)) if scheme.ends_with("oci") && digest.parse::<Digest>().is_ok() => before,
+            _ => rest,
         };
         let authority = rest.split(['/', '?']).next().unwrap_or_default();
         // A password may hold any character, so what counts is `:` before the last `@`.
@@ -221,6 +229,10 @@ mod tests {
             ("postgres://u:hun/ter2@h/d", true),
             ("postgres://u@h/d", false),
             ("https://host:8443/path", false),
+            (&format!("oci://host:5000/app:v1@{}", Digest::of(b"")), false),
+            (&format!("oci://u:hunter2@host/app:v1@{}", Digest::of(b"")), true),
+            ("oci://u:hunter2@host/app:v1", true),
+            ("oci://host:5000/app:v1@sha256:0", true),
             ("plan.json", false),
         ] {
             assert_eq!(

@@ -15,6 +15,7 @@ mod plan;
 mod resolve;
 mod scratch;
 mod text;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -34,7 +35,8 @@ async fn main() -> ExitCode {
     let stop = Deadline::on(token.clone());
     match cli.command {
         cli::Command::Operation(arguments) => operation::run(arguments, token).await,
-        cli::Command::Resolve(arguments) => resolve::run(&arguments),
+        cli::Command::Resolve(arguments) => resolve::run(arguments, token).await,
+        cli::Command::Verify(arguments) => verify::run(arguments, token).await,
         cli::Command::Observe(arguments) => observe::run(arguments, stop).await,
         cli::Command::Plan(arguments) => plan::run(arguments, stop).await,
         cli::Command::Apply(arguments) => apply::run(arguments, stop).await,

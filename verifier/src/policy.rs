@@ -133,6 +133,12 @@ impl Policy {
         })
     }
 
+    /// Whether it asks for what is attached to an artifact, so that somebody has to list that.
+    #[must_use]
+    pub fn looks_at_attachments(&self) -> bool {
+        self.signature
+    }
+
     /// SHA-256 of the document's bytes: what is recorded and bound into a plan.
     #[must_use]
     pub fn digest(&self) -> Digest {

@@ -18,28 +18,23 @@ pub(super) fn read(bytes: &[u8]) -> Result<Extended, Error> {
             Error::Damaged("an extended header is not of the form \"length key=value\"".to_owned())
         })?;
         rest = after;
-        match key {
-            b"path" => {
-                if extended.path.replace(value.to_vec()).is_some() {
-                    return Err(twice("a path"));
-                }
-            }
+        let twice = match key {
+            b"path" => extended.path.replace(value.to_vec()).map(|_| "a path"),
             b"size" => {
                 let size = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
                 let size = size.ok_or_else(|| Error::Damaged("an extended size is no number".to_owned()))?;
-                if extended.size.replace(size).is_some() {
-                    return Err(twice("a size"));
-                }
+                extended.size.replace(size).map(|_| "a size")
             }
-            _ if key.starts_with(b"GNU.sparse") => extended.sparse = true,
-            _ => {}
+            _ => {
+                extended.sparse |= key.starts_with(b"GNU.sparse");
+                None
+            }
+        };
+        if let Some(what) = twice {
+            return Err(Error::Damaged(format!("an extended header has {what} twice")));
         }
     }
     Ok(extended)
-}
-
-fn twice(what: &str) -> Error {
-    Error::Damaged(format!("an extended header has {what} twice"))
 }
 
 /// The first record's key and value, and what follows it.

@@ -1,6 +1,7 @@
 //! How much content may be, and who said so.
 
 use ptah_contract::manifest::{self, MAX_CONTENT_BYTES, MAX_FILE_BYTES, MAX_FILES};
+use ptah_contract::source_policy::SourcePolicy;
 
 use crate::Error;
 
@@ -46,6 +47,13 @@ impl Limits {
     pub fn max_bytes(mut self, limit: Option<u64>, rule: &'static str) -> Self {
         self.bytes.tighten(limit, rule);
         self
+    }
+
+    /// What a source policy allows as well.
+    #[must_use]
+    pub fn under(self, policy: &SourcePolicy) -> Self {
+        self.max_files(policy.max_files(), "content.maxFiles of the source policy")
+            .max_bytes(policy.max_bytes(), "content.maxBytes of the source policy")
     }
 
     /// Most bytes of all files together.

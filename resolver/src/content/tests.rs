@@ -117,6 +117,17 @@ fn every_limit_stops_at_the_byte_that_exceeds_it() {
     let error = content.file("c").err().unwrap();
     assert_eq!(error.to_string(), "files exceed 2, the bound that a rule sets");
 
+    let policy = b"version: 1\ncontent: {maxFiles: 1, maxBytes: 99999999999}\n";
+    let policy = ptah_contract::source_policy::SourcePolicy::parse(policy).unwrap();
+    let limits = Limits::default().under(&policy);
+    assert_eq!((limits.file_count(), limits.content_bytes()), (1, 512 << 20));
+    let content = Content::new(limits, None).unwrap();
+    content.read("a", &b""[..]).unwrap();
+    assert_eq!(
+        content.file("b").err().unwrap().to_string(),
+        "files exceed 1, the bound that content.maxFiles of the source policy sets"
+    );
+
     let content = Content::new(Limits::default().max_files(Some(99_999), "looser"), None).unwrap();
     assert_eq!(content.limits().file_count(), 10_000);
     let error = content.fits("a", (64 << 20) + 1).unwrap_err();

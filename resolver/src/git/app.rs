@@ -30,12 +30,7 @@ pub(super) struct App {
 }
 
 impl App {
-    pub(super) fn new(
-        id: &str,
-        installation: &str,
-        key: &str,
-        repository: Authority,
-    ) -> Result<Self, Error> {
+    pub(super) fn new(id: &str, installation: &str, key: &str, repository: Authority) -> Result<Self, Error> {
         for (name, value) in [("githubAppID", id), ("githubAppInstallationID", installation)] {
             if value.len() > 20 || !value.bytes().all(|byte| byte.is_ascii_digit()) {
                 return Err(Error::SecretKey {
@@ -65,7 +60,10 @@ impl App {
     /// Asks for a token of the installation, good for the repository's authority.
     pub(super) async fn token(&self, client: &Client, attempt: &Attempt) -> Result<net::Credential, Error> {
         let api = Authority::new(&format!("api.{}", self.repository.host()), self.repository.port())?;
-        let url = format!("https://{api}/app/installations/{}/access_tokens", self.installation);
+        let url = format!(
+            "https://{api}/app/installations/{}/access_tokens",
+            self.installation
+        );
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/vnd.github+json"));
         let request = Request {
@@ -105,7 +103,12 @@ impl App {
         );
         let mut signature = vec![0; self.key.public_modulus_len()];
         self.key
-            .sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), signed.as_bytes(), &mut signature)
+            .sign(
+                &RSA_PKCS1_SHA256,
+                &SystemRandom::new(),
+                signed.as_bytes(),
+                &mut signature,
+            )
             .map_err(|_| Error::AppToken("its key does not sign"))?;
         Ok(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature)))
     }

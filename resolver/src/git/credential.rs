@@ -53,20 +53,23 @@ impl SecretKeys {
     /// # Errors
     /// When it cannot be read.
     pub fn read(folder: &Path) -> Result<Self, Error> {
-        let io = |action| crate::Error::io(action, folder);
+        let unreadable =
+            |error: std::io::Error| Error::SecretKeys(format!("the folder cannot be read: {}", error.kind()));
         let mut keys = BTreeMap::new();
-        for entry in std::fs::read_dir(folder).map_err(io("reading"))? {
-            let entry = entry.map_err(io("reading"))?;
+        for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
             let name = entry.file_name().to_string_lossy().into_owned();
             // The kubelet keeps its versions in folders of such names.
             if name.starts_with("..") {
                 continue;
             }
-            let metadata = std::fs::metadata(entry.path()).map_err(io("reading"))?;
+            let metadata = std::fs::metadata(entry.path()).map_err(unreadable)?;
             if !metadata.is_file() || metadata.len() > MAX_VALUE {
-                return Err(Error::SecretKeys(format!("key {name} is not a file of at most 1 MiB")));
+                return Err(Error::SecretKeys(format!(
+                    "key {name} is not a file of at most 1 MiB"
+                )));
             }
-            let value = std::fs::read(entry.path()).map_err(io("reading"))?;
+            let value = std::fs::read(entry.path()).map_err(unreadable)?;
             keys.insert(name, Secret::new(value));
         }
         Ok(Self(keys))
@@ -131,6 +134,11 @@ impl Credential {
         if let Some(unknown) = keys.0.keys().find(|key| !KEYS.contains(&key.as_str())) {
             return Err(Error::SecretKeys(format!("key {unknown:?} is not known")));
         }
+        if ca.is_some() && repository.is_ssh() {
+            return Err(Error::SecretKeys(
+                "a CA bundle is not used for an SSH repository".to_owned(),
+            ));
+        }
         granted(keys, repository, ca)?;
         let modes: Vec<&str> = [
             ("username", "username and password"),
@@ -149,10 +157,18 @@ impl Credential {
                     "it holds none of username, bearerToken, identity and githubAppID".to_owned(),
                 ));
             }
-            several => return Err(Error::SecretKeys(format!("it holds {} at once", several.join(" and ")))),
+            several => {
+                return Err(Error::SecretKeys(format!(
+                    "it holds {} at once",
+                    several.join(" and ")
+                )));
+            }
         }
         let (kind, used): (Kind, &[&str]) = if keys.has("identity") {
-            (ssh(keys)?, &["identity", "identity.pub", "known_hosts", "password"])
+            (
+                ssh(keys)?,
+                &["identity", "identity.pub", "known_hosts", "password"],
+            )
         } else if keys.has("username") {
             let (username, password) = (keys.needed("username")?, keys.needed("password")?);
             if username.contains(':') {
@@ -182,7 +198,10 @@ impl Credential {
             .keys()
             .find(|key| !used.contains(&key.as_str()) && !grants.contains(&key.as_str()))
         {
-            return Err(Error::SecretKeys(format!("key {unused} is not used beside {}", modes[0])));
+            return Err(Error::SecretKeys(format!(
+                "key {unused} is not used beside {}",
+                modes[0]
+            )));
         }
         match (&kind, repository.is_ssh()) {
             (Kind::Ssh { .. }, false) => Err(Error::SecretKeys(
@@ -208,7 +227,9 @@ fn granted(keys: &SecretKeys, repository: &Repository, ca: Option<&[u8]>) -> Res
     }
     match (ca, keys.text("caSHA256")?) {
         (None, None) => Ok(()),
-        (None, Some(_)) => Err(Error::SecretKeys("caSHA256 is not used without a CA bundle".to_owned())),
+        (None, Some(_)) => Err(Error::SecretKeys(
+            "caSHA256 is not used without a CA bundle".to_owned(),
+        )),
         (Some(_), None) => Err(Error::SecretKey {
             key: "caSHA256",
             problem: "it is missing, and a CA bundle is given; no credential is sent",
@@ -259,11 +280,48 @@ fn ssh(keys: &SecretKeys) -> Result<Kind, Error> {
             return Err(problem("it is encrypted, and password is missing"));
         }
         (Err(_), None) => {
-            return Err(problem("it is no private key in OpenSSH, PKCS#1 or PKCS#8 form, or it is encrypted"));
+            return Err(problem(
+                "it is no private key in OpenSSH, PKCS#1 or PKCS#8 form, or it is encrypted",
+            ));
         }
     };
     Ok(Kind::Ssh {
         identity: Box::new(identity),
         known_hosts,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever a Secret holds, it is a credential or refused, and none of it is repeated.
+        #[test]
+        fn any_secret_is_a_credential_or_refused_without_a_word_of_it(
+            keys in proptest::collection::btree_map(
+                proptest::sample::select(KEYS.as_slice()),
+                "(git\\.test|hunter2[ -~]{0,12}|\n|hunter2\u{0}|-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2\n)",
+                0..5,
+            ),
+            ssh in any::<bool>(),
+        ) {
+            let url = if ssh { "ssh://git@git.test/app.git" } else { "https://git.test/app.git" };
+            let keys = keys.into_iter().map(|(key, value)| {
+                // Where it may go is no secret, and is named.
+                let value = if key == "host" { "git.test".to_owned() } else { value };
+                (key.to_owned(), value.into_bytes())
+            });
+            let keys = SecretKeys::new(keys);
+            let repository = url.parse().unwrap();
+            let shown = match Credential::new(&keys, &repository, None) {
+                Ok(credential) => format!("{credential:?}"),
+                Err(error) => format!("{error} {error:?}"),
+            };
+            prop_assert!(!shown.contains("hunter2"), "{}", shown);
+            let debug = format!("{keys:?}");
+            prop_assert!(!debug.contains("hunter2"));
+        }
+    }
 }

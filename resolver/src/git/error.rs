@@ -103,6 +103,14 @@ pub enum Error {
         /// The key, as ssh-keygen shows it.
         fingerprint: String,
     },
+    /// Nothing that both sides speak.
+    #[error("host {host} offers no {what} for SSH that is spoken here")]
+    SshAlgorithms {
+        /// Which.
+        host: String,
+        /// A kind of algorithm.
+        what: &'static str,
+    },
     /// SSH could not be set up.
     #[error("the SSH connection to {host} could not be set up")]
     Ssh {
@@ -123,7 +131,9 @@ pub enum Error {
         host: String,
     },
     /// Redirected to where the credential may not go.
-    #[error("{host} asks for a credential, which is granted for {granted} alone and was not sent there")]
+    #[error(
+        "{host} asks for a credential, which is granted for {granted} alone and was not sent after the redirect"
+    )]
     RedirectedCredential {
         /// Who asks.
         host: String,
@@ -201,7 +211,9 @@ pub enum Error {
         from: String,
     },
     /// The recorded commit is deeper than the budget allows to look.
-    #[error("commit {commit} was not found within {depth} commits of {reference}, where the fetch budget ends")]
+    #[error(
+        "commit {commit} was not found within {depth} commits of {reference}, where the fetch budget ends"
+    )]
     HistoryBudget {
         /// Which.
         commit: String,
@@ -245,14 +257,9 @@ pub enum Error {
         /// What is wrong.
         problem: &'static str,
     },
-    /// A bound of the request or of a policy on the content.
-    #[error("the content has more than {limit} {what}")]
-    ContentBound {
-        /// `bytes` or `files`.
-        what: &'static str,
-        /// How many are allowed.
-        limit: u64,
-    },
+    /// A tree with more entries than any honest one of the allowed size.
+    #[error("the path selects more than {0} files and folders")]
+    TooManyEntries(usize),
 
     /// The pack has too many objects.
     #[error("the pack has {found} objects, the fetch budget is {limit}")]
@@ -296,6 +303,12 @@ pub enum Error {
         /// Who.
         host: String,
     },
+    /// A server from before side bands.
+    #[error("{host} speaks Git without multi_ack_detailed or side-band, which are needed")]
+    TooOld {
+        /// Who.
+        host: String,
+    },
     /// The server ended the conversation with an error of its own.
     #[error("the Git program of {host} ended with an error")]
     Remote {
@@ -327,6 +340,7 @@ impl Error {
             Self::HostKeyKinds { .. } => "host_key_kinds",
             Self::HostKeyMismatch { .. } => "host_key_mismatch",
             Self::HostKeyRevoked { .. } => "host_key_revoked",
+            Self::SshAlgorithms { .. } => "ssh_algorithms",
             Self::Ssh { .. } => "ssh_failed",
             Self::AuthenticationFailed { .. } => "authentication_failed",
             Self::AuthenticationRequired { .. } => "authentication_required",
@@ -351,13 +365,14 @@ impl Error {
             Self::Symlink(_) => "symlink",
             Self::LfsPointer(_) => "lfs_pointer",
             Self::Tree { .. } => "malformed_tree",
-            Self::ContentBound { .. } => "content_bound",
+            Self::TooManyEntries(_) => "content_limit",
             Self::ObjectBudget { .. } => "object_budget",
             Self::ObjectTooLarge { .. } => "object_too_large",
             Self::PackDamaged { .. } => "pack_damaged",
             Self::ObjectMissing { .. } => "object_missing",
             Self::ObjectKind { .. } => "object_kind",
             Self::Protocol { .. } => "protocol_violation",
+            Self::TooOld { .. } => "server_too_old",
             Self::Remote { .. } => "remote_failed",
             Self::Panicked => "library_panicked",
         }
@@ -369,12 +384,15 @@ impl Error {
         match self {
             Self::Net(error) => error.class(),
             Self::Content(error) => error.class(),
-            Self::NotOurs { .. } | Self::PackDamaged { .. } | Self::Remote { .. } | Self::Ssh { .. } => FailureClass::Transient,
+            Self::NotOurs { .. } | Self::PackDamaged { .. } | Self::Remote { .. } | Self::Ssh { .. } => {
+                FailureClass::Transient
+            }
             Self::Repository(_)
             | Self::Ref(_)
             | Self::SecretKey { .. }
             | Self::SecretKeys(_)
             | Self::IdentityMissing
+            | Self::SshAlgorithms { .. }
             | Self::KnownHosts { .. }
             | Self::AuthenticationFailed { .. }
             | Self::AuthenticationRequired { .. }
@@ -382,6 +400,7 @@ impl Error {
             | Self::AccessDenied { .. }
             | Self::RepositoryNotFound { .. }
             | Self::NotAGitServer { .. }
+            | Self::TooOld { .. }
             | Self::AppToken(_)
             | Self::RefNotFound(_)
             | Self::HeadUnborn
@@ -406,7 +425,7 @@ impl Error {
             | Self::Symlink(_)
             | Self::LfsPointer(_)
             | Self::Tree { .. }
-            | Self::ContentBound { .. }
+            | Self::TooManyEntries(_)
             | Self::ObjectBudget { .. }
             | Self::ObjectTooLarge { .. } => FailureClass::Refused,
             Self::RedirectTarget { .. }

@@ -25,6 +25,8 @@ pub(super) struct Backend {
     wire: Wire,
     client: Client,
     credential: Option<Credential>,
+    /// A redirect led away from where the credential was granted for, whether or not it came back.
+    left_authority: bool,
     /// The repository, with a slash at its end; where it was redirected to, from then on.
     base: String,
 }
@@ -35,6 +37,7 @@ impl Backend {
             wire,
             client,
             credential,
+            left_authority: false,
             base: format!("{}/", repository.as_str().trim_end_matches('/')),
         }
     }
@@ -60,7 +63,7 @@ impl Backend {
             url: Url::parse(&url).map_err(|_| net::Error::InvalidUrl("it is no URL"))?,
             headers: map,
             body: Bytes::new(),
-            credential: self.credential.clone(),
+            credential: self.credential.clone().filter(|_| !self.left_authority),
         })
     }
 
@@ -85,6 +88,8 @@ impl Backend {
             let base = response.url().as_str().strip_suffix(REFS);
             self.base = base.unwrap_or_default().to_owned();
             self.wire.host = response.host().to_owned();
+            // Whoever was asked without it may have chosen where the rest goes.
+            self.left_authority = !response.credential_sent;
         }
         Ok(response)
     }

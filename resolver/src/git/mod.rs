@@ -15,6 +15,7 @@
 mod app;
 mod credential;
 mod error;
+mod fetch;
 mod http;
 mod listing;
 mod repository;
@@ -31,18 +32,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ptah_contract::digest::Digest;
-use ptah_contract::manifest::{MAX_CONTENT_BYTES, MAX_FILES};
 use ptah_contract::resolution::{self, Resolution};
 use tokio_util::sync::CancellationToken;
 
+use self::credential::Kind;
 pub use self::credential::{Credential, SecretKeys};
 pub use self::error::Error;
+use self::fetch::Found;
+use self::listing::Tip;
 pub use self::repository::Repository;
 pub use self::requested::{Requested, TreePath};
-use self::credential::Kind;
-use self::listing::Tip;
 use self::wire::Wire;
-use self::worker::{Found, Worker};
+use self::worker::Worker;
+use crate::content::Limits;
 use crate::net::{self, Attempt, Client, Network, Trust};
 
 /// What to resolve, and with what.
@@ -62,8 +64,8 @@ pub struct Request {
     pub network: Network,
     /// What a fetch may take beside the attempt's own limits.
     pub budget: Budget,
-    /// What the content may have.
-    pub bounds: Bounds,
+    /// How much content there may be: the specification's limits, or a policy's smaller ones.
+    pub limits: Limits,
     /// Where private folders are made; the system's folder for temporary files when none is given.
     pub scratch: Option<PathBuf>,
 }
@@ -80,7 +82,7 @@ impl Request {
             trust: Trust::system(),
             network: Network::any(),
             budget: Budget::default(),
-            bounds: Bounds::default(),
+            limits: Limits::default(),
             scratch: None,
         }
     }
@@ -91,7 +93,8 @@ impl Request {
 pub struct Budget {
     /// Objects in one pack.
     pub objects: u64,
-    /// Bytes of one object: so much is held in memory.
+    /// Bytes of one object: so much is held in memory. It counts for every object that a server sends, also for files
+    /// that are not selected, where the server cannot leave them out.
     pub object_bytes: u64,
 }
 
@@ -100,24 +103,6 @@ impl Default for Budget {
         Self {
             objects: 1_000_000,
             object_bytes: ptah_contract::manifest::MAX_FILE_BYTES + 1024,
-        }
-    }
-}
-
-/// What the content may have: the general limits, or a policy's smaller ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
-    /// Bytes of all files.
-    pub bytes: u64,
-    /// Files.
-    pub files: u64,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Self {
-            bytes: MAX_CONTENT_BYTES,
-            files: MAX_FILES as u64,
         }
     }
 }
@@ -135,8 +120,9 @@ pub struct Known {
 
 impl Known {
     fn is(&self, tip: &Tip) -> bool {
+        let commit = tip.commit().to_string();
         let tag = tip.peeled.map(|_| tip.object.to_string());
-        self.commit == tip.commit().to_string() && self.reference == tip.reference && self.tag_object == tag
+        self.commit == commit && self.reference == tip.reference && self.tag_object == tag
     }
 }
 
@@ -186,7 +172,14 @@ impl Fetched {
         let (attempt, to) = (attempt.with_cancellation(ended), to.to_owned());
         let Self { mut found, resolved } = self;
         blocking(move || {
-            tree::write(&mut found.store, &found.entries, &found.manifest, &to, &attempt)?;
+            tree::write(
+                &mut found.store,
+                &found.entries,
+                &found.manifest,
+                &found.limits,
+                &to,
+                &attempt,
+            )?;
             // Removed here and not by whoever asked, who must not wait for a disk.
             drop(found);
             Ok(resolved)
@@ -242,7 +235,10 @@ pub async fn fetch_recorded(
     out: Option<&Path>,
 ) -> Result<Resolved, Error> {
     let recorded = recorded.clone();
-    let found = run(request, attempt, move |worker| worker.recorded(&recorded).map(Some)).await?;
+    let found = run(request, attempt, move |worker| {
+        worker.recorded(&recorded).map(Some)
+    })
+    .await?;
     finish(found.ok_or(Error::Panicked)?, attempt, out).await
 }
 
@@ -296,7 +292,12 @@ async fn run(
 
 /// Tells a computation that does not wait for the network.
 async fn stop_when(attempt: Attempt, ended: CancellationToken, stop: Arc<AtomicBool>) {
-    let _ = attempt.whole(async { Ok::<(), net::Error>(ended.cancelled().await) }).await;
+    let finished = async {
+        ended.cancelled().await;
+        Ok::<(), net::Error>(())
+    };
+    // However it ends, the computation ends.
+    let _ = attempt.whole(finished).await;
     stop.store(true, Ordering::Relaxed);
 }
 
@@ -304,11 +305,13 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     // A panic is one failed attempt and no more.
-    tokio::task::spawn_blocking(work).await.unwrap_or(Err(Error::Panicked))
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or(Err(Error::Panicked))
 }
 
 fn describe(found: Found, requested: String, received: u64) -> Fetched {
-    let commit = found.commit.to_string();
+    let commit = found.peeled.commit.to_string();
     let mut resolution = Resolution::new(
         resolution::Kind::Git,
         commit.clone(),
@@ -317,12 +320,32 @@ fn describe(found: Found, requested: String, received: u64) -> Fetched {
     );
     resolution.commit = Some(commit);
     resolution.reference = found.tip.reference.clone();
-    resolution.tag_object = (!found.tag_objects.is_empty()).then(|| found.tip.object.to_string());
+    resolution.tag_object = (!found.peeled.tag_objects.is_empty()).then(|| found.tip.object.to_string());
     resolution.received = received;
     let resolved = Resolved {
         resolution,
-        commit_object: found.commit_object.clone(),
-        tag_objects: found.tag_objects.clone(),
+        commit_object: found.peeled.commit_object.clone(),
+        tag_objects: found.peeled.tag_objects.clone(),
     };
     Fetched { found, resolved }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_in_a_library_is_one_failed_attempt() {
+        let error = blocking::<()>(|| panic!("an assertion of a library"))
+            .await
+            .unwrap_err();
+        assert_eq!(
+            (error.class_word(), error.code(), error.to_string().as_str()),
+            (
+                "internal",
+                "library_panicked",
+                "a library failed while reading the repository; this attempt is over"
+            )
+        );
+    }
 }

@@ -20,7 +20,10 @@ pub struct Repository {
 /// What a repository is reached through.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum At {
-    Https { url: Url, authority: Authority },
+    Https {
+        url: Url,
+        authority: Authority,
+    },
     Ssh {
         user: String,
         authority: Authority,
@@ -68,7 +71,9 @@ impl FromStr for Repository {
             return Err(Error::Repository("it is longer than 2048 bytes"));
         }
         if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
-            return Err(Error::Repository("it contains white space or a control character"));
+            return Err(Error::Repository(
+                "it contains white space or a control character",
+            ));
         }
         let at = match text.split_once("://") {
             Some((scheme, rest)) => match scheme.to_ascii_lowercase().as_str() {
@@ -117,7 +122,9 @@ fn ssh_url(rest: &str) -> Result<At, Error> {
         // Not the name of whoever runs this program: the environment changes nothing.
         None => ("git", authority),
     };
-    let authority: Authority = host.parse().map_err(|_| Error::Repository("its host is unusable"))?;
+    let authority: Authority = host
+        .parse()
+        .map_err(|_| Error::Repository("its host is unusable"))?;
     // `/~user/...` is a path below that user's home folder.
     let path = if path.starts_with('~') {
         path.to_owned()
@@ -132,7 +139,10 @@ fn short_ssh(text: &str) -> Result<At, Error> {
     let (user, rest) = text.split_once('@').ok_or(FORM)?;
     let (host, path) = match rest.split_once("]:") {
         Some((host, path)) => (format!("{host}]"), path),
-        None => rest.split_once(':').map(|(host, path)| (host.to_owned(), path)).ok_or(FORM)?,
+        None => rest
+            .split_once(':')
+            .map(|(host, path)| (host.to_owned(), path))
+            .ok_or(FORM)?,
     };
     let authority = Authority::new(&host, None).map_err(|_| Error::Repository("its host is unusable"))?;
     ssh(user, authority, path.to_owned())
@@ -151,10 +161,14 @@ fn ssh(user: &str, authority: Authority, path: String) -> Result<At, Error> {
     }
     // The path stands between apostrophes in a command of the other side's shell.
     if path.starts_with('-') || path.contains(['\'', '\\', '!', '`', '$', '"']) {
-        return Err(Error::Repository("its path holds a character that a shell would read"));
+        return Err(Error::Repository(
+            "its path holds a character that a shell would read",
+        ));
     }
     if path.contains(['%', '?', '#']) {
-        return Err(Error::Repository("its path holds one of % ? #, which an SSH path has not"));
+        return Err(Error::Repository(
+            "its path holds one of % ? #, which an SSH path has not",
+        ));
     }
     Ok(At::Ssh {
         user: user.to_owned(),
@@ -185,6 +199,20 @@ mod tests {
                     assert!(!error.to_string().contains("hunter2"), "{line}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_transport_that_protects_nothing_is_refused_by_its_name() {
+        for (text, name) in [
+            ("http://git.example/app.git", "plain http"),
+            ("git://git.example/app.git", "the git protocol"),
+            ("file:///srv/app.git", "a local file"),
+        ] {
+            let error = text.parse::<Repository>().unwrap_err();
+            let expected =
+                format!("repository: {name} is not allowed; use https://, ssh:// or user@host:path");
+            assert_eq!((error.class_word(), error.to_string()), ("refused", expected));
         }
     }
 

@@ -137,7 +137,9 @@ impl FromStr for TreePath {
         if text == "." || text == "./" {
             return Ok(Self(None));
         }
-        let path: ContentPath = path.parse().map_err(|error| Error::Content(crate::Error::from(error)))?;
+        let path: ContentPath = path
+            .parse()
+            .map_err(|error| Error::Content(crate::Error::from(error)))?;
         Ok(Self(Some(path)))
     }
 }
@@ -174,7 +176,11 @@ mod tests {
             };
             assert_eq!(found, expected, "{line}");
             if !text.contains('\0') && !matches!(found, "commit" | "head") {
-                let name = if text.starts_with("refs/") { text } else { format!("refs/heads/{text}") };
+                let name = if text.starts_with("refs/") {
+                    text
+                } else {
+                    format!("refs/heads/{text}")
+                };
                 assert_eq!(git_allows(&name), parsed.is_ok(), "{line}");
             }
         }

@@ -84,10 +84,16 @@ impl Session {
         self.is_v2() && self.features().iter().any(|(name, _)| *name == "filter")
     }
 
-    /// Whether a commit may be asked for that no ref is at. Only an advertisement of version 0 says so.
-    pub(super) fn allows_any_commit(&self) -> bool {
-        let says = |name| self.handshake.capabilities.contains(name);
-        says("allow-reachable-sha1-in-want") || says("allow-any-sha1-in-want")
+    /// Whether any object may be asked for. Only an advertisement of version 0 says so.
+    pub(super) fn allows_any(&self) -> bool {
+        self.handshake.capabilities.contains("allow-any-sha1-in-want")
+    }
+
+    /// Whether a commit may be asked for that a ref leads to.
+    pub(super) fn allows_reachable(&self) -> bool {
+        self.handshake
+            .capabilities
+            .contains("allow-reachable-sha1-in-want")
     }
 
     /// The refs of these prefixes, and more where the server does not narrow a listing.
@@ -110,7 +116,12 @@ impl Session {
         features.retain(|(name, _)| {
             !matches!(
                 *name,
-                "deepen-relative" | "thin-pack" | "include-tag" | "no-done" | "sideband-all" | "packfile-uris"
+                "deepen-relative"
+                    | "thin-pack"
+                    | "include-tag"
+                    | "no-done"
+                    | "sideband-all"
+                    | "packfile-uris"
             )
         });
         if capabilities.contains("agent") {
@@ -137,7 +148,9 @@ impl Session {
     ) -> Result<Received, Error> {
         let version = self.handshake.server_protocol_version;
         let features = self.features();
-        Response::check_required_features(version, &features).map_err(|_| self.protocol())?;
+        Response::check_required_features(version, &features).map_err(|_| Error::TooOld {
+            host: self.wire.host.clone(),
+        })?;
         let mut arguments = Arguments::new(version, features, false);
         if want.ids.is_empty() {
             return Ok(Received {
@@ -167,9 +180,8 @@ impl Session {
             .map_err(|error| failure(&wire, &error))?;
         let shallow = !response.shallow_updates().is_empty();
         if !response.has_pack() {
-            return Err(wire.failure(|| Error::Protocol {
-                host: wire.host.clone(),
-            }));
+            let host = wire.host.clone();
+            return Err(wire.failure(|| crate::net::Error::CutShort { host }.into()));
         }
         // In version 0 the library takes the server's last word for the beginning of a pack.
         if let Some(Ok(Ok(line))) = reader.peek_data_line()
@@ -183,15 +195,12 @@ impl Session {
         let mut reader = within_budget(reader, budget, &wire)?;
         let pack = Pack::receive(&mut reader, folder, self.hash, budget, stop, &wire)?;
         // What is left is the end of the last packet; without it the session could not go on.
-        std::io::copy(&mut reader, &mut std::io::sink())
-            .map_err(|_| wire.failure(|| Error::PackDamaged { host: wire.host.clone() }))?;
+        std::io::copy(&mut reader, &mut std::io::sink()).map_err(|_| {
+            wire.failure(|| Error::PackDamaged {
+                host: wire.host.clone(),
+            })
+        })?;
         Ok(Received { pack, shallow })
-    }
-
-    fn protocol(&self) -> Error {
-        Error::Protocol {
-            host: self.wire.host.clone(),
-        }
     }
 
     /// Says goodbye, so that the other side does not report a broken connection.
@@ -207,7 +216,9 @@ fn within_budget<R: BufRead>(mut reader: R, budget: &Budget, wire: &Wire) -> Res
     let damaged = || Error::PackDamaged {
         host: wire.host.clone(),
     };
-    reader.read_exact(&mut header).map_err(|_| wire.failure(damaged))?;
+    reader
+        .read_exact(&mut header)
+        .map_err(|_| wire.failure(damaged))?;
     let [b'P', b'A', b'C', b'K', _, _, _, _, count @ ..] = header else {
         return Err(Error::Protocol {
             host: wire.host.clone(),
@@ -245,10 +256,18 @@ fn said(words: &str, host: &str) -> Error {
     let host = host.to_owned();
     if says(&["not our ref", "unadvertised", "not valid"]) {
         Error::NotOurs { host }
+    } else if says(&["no commits selected for shallow"]) {
+        // JGit, asked for a tag of something else at a depth. Whoever asked knows the name.
+        Error::NotACommit {
+            name: String::new(),
+            kind: "tree or a blob",
+        }
     } else if says(&["not found", "does not exist", "not appear to be a git repo"]) {
         Error::RepositoryNotFound { host }
     } else if says(&["denied", "forbidden", "unauthorized"]) {
         Error::AccessDenied { host }
+    } else if says(&["internal server error"]) {
+        Error::Remote { host }
     } else if says(&["unexpected eof", "end of file", "failed to fill whole buffer"]) {
         Error::Net(crate::net::Error::CutShort { host })
     } else {

@@ -92,7 +92,9 @@ impl Store {
     }
 
     pub(super) fn has(&self, id: &oid) -> bool {
-        self.packs.iter().any(|Pack(bundle)| bundle.index.lookup(id).is_some())
+        self.packs
+            .iter()
+            .any(|Pack(bundle)| bundle.index.lookup(id).is_some())
     }
 
     /// Unpacks an object into the buffer, which then holds its bytes alone.
@@ -135,5 +137,110 @@ impl Store {
                 gix_object::Kind::Tag => "tag",
             },
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::{Attempt, Limits};
+    use proptest::prelude::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::process::{Command, Stdio};
+    use std::sync::LazyLock;
+    use tokio_util::sync::CancellationToken;
+
+    /// A pack that git made, with deltas in it.
+    static PACK: LazyLock<Vec<u8>> = LazyLock::new(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let git = |arguments: &[&str], input: &str| {
+            use std::io::Write as _;
+            let mut child = Command::new("git")
+                .args(arguments)
+                .current_dir(folder.path())
+                .env("GIT_CONFIG_GLOBAL", "/dev/null")
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("git: install the Debian package git");
+            child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+            child.wait_with_output().unwrap().stdout
+        };
+        git(&["init", "-q", "--bare"], "");
+        let ids: String = (0..6)
+            .map(|number| {
+                let text = "CREATE TABLE a ();\n".repeat(40) + &number.to_string();
+                String::from_utf8(git(&["hash-object", "-w", "--stdin"], &text)).unwrap()
+            })
+            .collect();
+        git(&["pack-objects", "--stdout", "-q"], &ids)
+    });
+
+    fn receive(bytes: &[u8]) -> Result<(Option<Pack>, TempDir), Error> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let _in_it = runtime.enter();
+        let wire = Wire::new(
+            Attempt::new(Limits::default(), CancellationToken::new()),
+            "git.test".to_owned(),
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let budget = Budget {
+            objects: 100,
+            object_bytes: 1 << 20,
+        };
+        let stop = AtomicBool::new(false);
+        let pack = Pack::receive(&mut &*bytes, folder.path(), Kind::Sha1, &budget, &stop, &wire)?;
+        Ok((pack, folder))
+    }
+
+    #[test]
+    fn what_git_packed_is_read() {
+        let (pack, _folder) = receive(&PACK).unwrap();
+        assert_eq!(pack.unwrap().0.index.num_objects(), 6);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+        /// Whatever comes, an object that is handed on has the hash that it is asked for by.
+        #[test]
+        fn no_change_of_a_pack_changes_an_object_under_its_id(
+            changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+            cut in proptest::option::of(any::<prop::sample::Index>()),
+            right_checksum in any::<bool>(),
+        ) {
+            let mut bytes = PACK.clone();
+            for (at, byte) in changes {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            if let Some(cut) = cut {
+                bytes.truncate(cut.index(bytes.len()));
+            }
+            if right_checksum && bytes.len() > 20 {
+                // Somebody who changes a pack on purpose mends its checksum.
+                let end = bytes.len() - 20;
+                let mut hasher = gix_hash::hasher(Kind::Sha1);
+                hasher.update(&bytes[..end]);
+                let sum = hasher.try_finalize().unwrap();
+                bytes.truncate(end);
+                bytes.extend_from_slice(sum.as_slice());
+            }
+            // A panic of the library is one failed attempt; here it is one that hands nothing on.
+            let Ok(Ok((Some(pack), folder))) = catch_unwind(AssertUnwindSafe(|| receive(&bytes))) else {
+                return Ok(());
+            };
+            let ids: Vec<ObjectId> = pack.0.index.iter().map(|entry| entry.oid).collect();
+            let mut store = Store::new("git.test".to_owned(), folder);
+            store.add(Some(pack));
+            for id in ids {
+                let mut object = Vec::new();
+                if let Ok(kind) = store.read(&id, &mut object) {
+                    let found = gix_object::compute_hash(Kind::Sha1, kind, &object).unwrap();
+                    prop_assert_eq!(found, id);
+                }
+            }
+        }
     }
 }

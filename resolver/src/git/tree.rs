@@ -5,16 +5,16 @@
 //! that hold each other many times.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use gix_hash::ObjectId;
 use gix_object::TreeRefIter;
 use gix_object::tree::EntryKind;
-use ptah_contract::digest::Digest;
-use ptah_contract::manifest::{ContentPath, File, MAX_FILES, Manifest};
+use ptah_contract::manifest::{ContentPath, MAX_FILES, Manifest};
 
+use super::Error;
 use super::requested::TreePath;
 use super::store::Store;
-use super::{Bounds, Error};
 use crate::content::{Content, Limits};
 use crate::net::Attempt;
 
@@ -26,6 +26,22 @@ const MAX_ENTRIES: usize = 8 * MAX_FILES;
 pub(super) struct Entry {
     pub(super) path: ContentPath,
     pub(super) id: ObjectId,
+    /// The path selects this file, not a folder that it is in.
+    is_selected_itself: bool,
+}
+
+impl Entry {
+    /// As it is named to people: from the root of the repository.
+    fn whole(&self, selected: &TreePath) -> String {
+        let path = self.path.as_str();
+        if selected.is_root() {
+            path.to_owned()
+        } else if self.is_selected_itself {
+            selected.to_string()
+        } else {
+            join(selected.as_str(), path)
+        }
+    }
 }
 
 /// One entry of one tree.
@@ -46,7 +62,9 @@ pub(super) fn select(
     let mut parts = path.parts().peekable();
     let (mut at, mut seen) = (tree, String::new());
     while let Some(part) = parts.next() {
-        let entry = read(store, at, &seen)?.into_iter().find(|entry| entry.name == part);
+        let entry = read(store, at, &seen)?
+            .into_iter()
+            .find(|entry| entry.name == part);
         let entry = entry.ok_or_else(missing)?;
         seen = join(&seen, part);
         match entry.kind {
@@ -55,6 +73,7 @@ pub(super) fn select(
                 return Ok(vec![Entry {
                     path: part.parse().map_err(crate::Error::from)?,
                     id: entry.id,
+                    is_selected_itself: true,
                 }]);
             }
             EntryKind::Blob | EntryKind::BlobExecutable => return Err(missing()),
@@ -65,7 +84,12 @@ pub(super) fn select(
     walk(store, at, path, attempt)
 }
 
-fn walk(store: &mut Store, root: ObjectId, selected: &TreePath, attempt: &Attempt) -> Result<Vec<Entry>, Error> {
+fn walk(
+    store: &mut Store,
+    root: ObjectId,
+    selected: &TreePath,
+    attempt: &Attempt,
+) -> Result<Vec<Entry>, Error> {
     // As it is named to people: from the root of the repository.
     let whole = |path: &str| match (selected.is_root(), path) {
         (true, path) => path.to_owned(),
@@ -79,20 +103,23 @@ fn walk(store: &mut Store, root: ObjectId, selected: &TreePath, attempt: &Attemp
         for entry in read(store, id, &whole(&folder))? {
             entries += 1;
             if entries > MAX_ENTRIES || files.len() > MAX_FILES {
-                return Err(Error::ContentBound {
-                    what: "files and folders",
-                    limit: MAX_FILES as u64,
-                });
+                return Err(Error::TooManyEntries(MAX_FILES));
             }
             let path: ContentPath = join(&folder, &entry.name).parse().map_err(crate::Error::from)?;
             match entry.kind {
                 EntryKind::Tree => folders.push((entry.id, path.to_string())),
-                EntryKind::Blob | EntryKind::BlobExecutable => files.push(Entry { path, id: entry.id }),
+                EntryKind::Blob | EntryKind::BlobExecutable => files.push(Entry {
+                    path,
+                    id: entry.id,
+                    is_selected_itself: false,
+                }),
                 EntryKind::Commit => return Err(Error::Submodule(whole(path.as_str()))),
                 EntryKind::Link => return Err(Error::Symlink(whole(path.as_str()))),
             }
         }
     }
+    // In the manifest's order, so that a refusal names the same files on every run.
+    files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
 }
 
@@ -138,43 +165,21 @@ pub(super) fn manifest(
     store: &mut Store,
     entries: &[Entry],
     path: &TreePath,
-    bounds: &Bounds,
+    limits: &Limits,
     attempt: &Attempt,
 ) -> Result<Manifest, Error> {
-    if entries.len() as u64 > bounds.files {
-        return Err(Error::ContentBound {
-            what: "files",
-            limit: bounds.files,
-        });
-    }
-    let (mut files, mut total) = (Vec::with_capacity(entries.len()), 0u64);
+    let content = Content::new(limits.clone(), None)?;
+    content.fit_together(entries.len() as u64, 0)?;
     let mut bytes = Vec::new();
     for entry in entries {
         attempt.check()?;
         store.read_as(&entry.id, gix_object::Kind::Blob, &mut bytes)?;
         if is_lfs_pointer(&bytes) {
-            let single = entries.len() == 1 && path.as_str().ends_with(entry.path.as_str());
-            let name = match (single, path.is_root()) {
-                (true, _) => path.to_string(),
-                (_, true) => entry.path.to_string(),
-                _ => join(path.as_str(), entry.path.as_str()),
-            };
-            return Err(Error::LfsPointer(name));
+            return Err(Error::LfsPointer(entry.whole(path)));
         }
-        total = total.saturating_add(bytes.len() as u64);
-        if total > bounds.bytes {
-            return Err(Error::ContentBound {
-                what: "bytes",
-                limit: bounds.bytes,
-            });
-        }
-        files.push(File {
-            path: entry.path.clone(),
-            sha256: Digest::of(&bytes),
-            size: bytes.len() as u64,
-        });
+        content.read(entry.path.as_str(), bytes.as_slice())?;
     }
-    Ok(Manifest::new(files).map_err(crate::Error::from)?)
+    Ok(content.finish(None)?)
 }
 
 /// As git-lfs(1) recognises one: short, and beginning with the version of its specification.
@@ -192,10 +197,11 @@ pub(super) fn write(
     store: &mut Store,
     entries: &[Entry],
     manifest: &Manifest,
-    to: &std::path::Path,
+    limits: &Limits,
+    to: &Path,
     attempt: &Attempt,
 ) -> Result<(), Error> {
-    let content = Content::new(Limits::default(), Some(to))?;
+    let content = Content::new(limits.clone(), Some(to))?;
     let mut bytes = Vec::new();
     for entry in entries {
         attempt.check()?;

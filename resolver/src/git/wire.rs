@@ -42,6 +42,7 @@ impl Wire {
     /// The same way for a new conversation.
     pub(super) fn anew(&self) -> Self {
         Self {
+            failure: Arc::default(),
             heard: Arc::default(),
             ..self.clone()
         }

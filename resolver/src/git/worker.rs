@@ -1,33 +1,17 @@
-//! One resolution, on a thread that may block.
+//! One resolution, on a thread that may block: which commit is meant, and how a recorded one is found again.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use gix_hash::ObjectId;
-use gix_object::{CommitRefIter, TagRefIter};
-use gix_transport::Protocol;
-use gix_transport::client::blocking_io::Transport;
-use gix_transport::client::blocking_io::http;
-use gix_transport::client::git::ConnectMode;
-use gix_transport::client::git::blocking_io::Connection;
-use ptah_contract::manifest::Manifest;
-use tempfile::TempDir;
 
-use super::credential::{Credential, Kind};
-use super::http::Backend;
+use super::fetch::Found;
 use super::listing::{Tip, at, choose};
-use super::repository::At;
 use super::requested::{Meaning, Requested};
-use super::session::{Session, Want};
-use super::store::Store;
-use super::tree::{self, Entry};
+use super::session::Session;
 use super::wire::Wire;
-use super::{Error, Known, Recorded, Request, ssh};
+use super::{Error, Known, Recorded, Request};
 use crate::net::{self, Client};
-
-/// Tags that lead to tags are followed so far.
-const MAX_TAGS: usize = 8;
 
 /// What the deepening of a history multiplies its depth with, and where it ends.
 const DEEPER: u32 = 10;
@@ -42,22 +26,11 @@ pub(super) struct Worker {
     pub(super) stop: Arc<AtomicBool>,
 }
 
-/// What was fetched and checked, before anything is handed on.
-pub(super) struct Found {
-    pub(super) store: Store,
-    pub(super) entries: Vec<Entry>,
-    pub(super) manifest: Manifest,
-    pub(super) tip: Tip,
-    pub(super) commit: ObjectId,
-    pub(super) commit_object: Vec<u8>,
-    pub(super) tag_objects: Vec<Vec<u8>>,
-}
-
 impl Worker {
     /// Resolves what the request names; nothing when that is known already.
     pub(super) fn resolve(&self, known: Option<&Known>) -> Result<Option<Found>, Error> {
         let (tip, session) = match self.request.requested.meaning() {
-            Meaning::Commit(id) => (self.pinned(*id)?, None),
+            Meaning::Commit(id) => self.pinned(*id)?,
             _ => {
                 let mut session = self.open(true)?;
                 let refs = session.refs(self.request.requested.prefixes())?;
@@ -78,23 +51,31 @@ impl Worker {
     }
 
     /// A commit may be asked for when the advertisement says so, and only then.
-    fn pinned(&self, id: ObjectId) -> Result<Tip, Error> {
+    ///
+    /// Where reachable ones are allowed and no others, the session of version 0 goes on: there the server looks whether
+    /// it is reachable, which in version 2 it does not.
+    fn pinned(&self, id: ObjectId) -> Result<(Tip, Option<Session>), Error> {
         let mut session = self.open(false)?;
         let refs = session.refs(vec![])?;
-        let allowed = at(id, &refs).is_some() || session.allows_any_commit();
-        let hash = session.hash;
-        session.end();
-        if id.kind() != hash {
-            return Err(Error::ObjectFormat(id.to_string()));
-        }
-        if !allowed {
-            return Err(Error::CommitNotAllowed(id.to_string()));
-        }
-        Ok(Tip {
+        let tip = Tip {
             reference: None,
             object: id,
             peeled: None,
-        })
+        };
+        if id.kind() != session.hash {
+            return Err(Error::ObjectFormat(id.to_string()));
+        }
+        let is_at_ref = at(id, &refs).is_some();
+        if !is_at_ref && !session.allows_any() && session.allows_reachable() {
+            return Ok((tip, Some(session)));
+        }
+        let allowed = is_at_ref || session.allows_any();
+        session.end();
+        if allowed {
+            Ok((tip, None))
+        } else {
+            Err(Error::CommitNotAllowed(id.to_string()))
+        }
     }
 
     /// Fetches the commit that was recorded: by its ref, by its id, along the history of its ref.
@@ -104,8 +85,8 @@ impl Worker {
             _ => return Err(Error::Ref("the recorded commit is no object id")),
         };
         let found = if matches!(self.request.requested.meaning(), Meaning::Commit(_)) {
-            let tip = self.pinned(commit)?;
-            self.fetch(None, tip).map_err(|error| match error {
+            let (tip, session) = self.pinned(commit)?;
+            self.fetch(session, tip).map_err(|error| match error {
                 Error::NotOurs { .. } => Error::CommitGone {
                     commit: commit.to_string(),
                     from: "any ref of the repository".to_owned(),
@@ -145,7 +126,7 @@ impl Worker {
         }
         session.end();
         match self.pinned(commit) {
-            Ok(by_id) => match self.fetch(None, by_id) {
+            Ok((by_id, session)) => match self.fetch(session, by_id) {
                 // Reachable ones are allowed, and this one is not.
                 Err(Error::NotOurs { .. }) => {}
                 other => return other,
@@ -177,10 +158,9 @@ impl Worker {
             }
             let (store, session, shallow) = match self.receive(None, tip.object, depth, true) {
                 Ok(received) => received,
-                Err(
-                    Error::ObjectBudget { .. }
-                    | Error::Net(net::Error::Budget { .. } | net::Error::Deadline { .. }),
-                ) => return Err(out_of_budget()),
+                Err(Error::ObjectBudget { .. } | Error::Net(net::Error::Budget { .. })) => {
+                    return Err(out_of_budget());
+                }
                 Err(error) => return Err(error),
             };
             if store.has(&commit) {
@@ -199,165 +179,5 @@ impl Worker {
             }
             depth = depth.saturating_mul(DEEPER);
         }
-    }
-
-    fn fetch(&self, session: Option<Session>, tip: Tip) -> Result<Found, Error> {
-        let (store, session, _) = self.receive(session, tip.object, 1, true)?;
-        let object = tip.object;
-        self.read(store, session, tip, Some((object, 1)))
-    }
-
-    /// Receives an object and so much of its history; file contents only where all of them are selected, or the
-    /// server cannot leave them out.
-    fn receive(
-        &self,
-        session: Option<Session>,
-        object: ObjectId,
-        depth: u32,
-        filtered: bool,
-    ) -> Result<(Store, Session, bool), Error> {
-        let mut session = session.map_or_else(|| self.open(true), Ok)?;
-        let mut store = Store::new(self.wire.host.clone(), self.folder()?);
-        let want = Want {
-            ids: &[object],
-            depth: Some(depth),
-            without_blobs: filtered && !self.request.path.is_root() && session.can_filter(),
-        };
-        let received = session.fetch(&want, store.folder(), &self.request.budget, &self.stop)?;
-        store.add(received.pack);
-        Ok((store, session, received.shallow))
-    }
-
-    /// Reads what was received; asks for the file contents that are still missing, or, where the server does not give
-    /// them by their ids, for everything again (`again` says what).
-    fn read(
-        &self,
-        mut store: Store,
-        mut session: Session,
-        tip: Tip,
-        again: Option<(ObjectId, u32)>,
-    ) -> Result<Found, Error> {
-        let (commit, commit_object, tag_objects) = self.peel(&mut store, &tip)?;
-        let tree = CommitRefIter::from_bytes(&commit_object, commit.kind())
-            .tree_id()
-            .map_err(|_| Error::Protocol {
-                host: store.host().to_owned(),
-            })?;
-        let (path, attempt) = (&self.request.path, &self.wire.attempt);
-        let entries = tree::select(&mut store, tree, path, attempt)?;
-        let mut missing: Vec<ObjectId> = entries
-            .iter()
-            .map(|entry| entry.id)
-            .filter(|id| !store.has(id))
-            .collect();
-        missing.sort_unstable();
-        missing.dedup();
-        if !missing.is_empty() {
-            let want = Want {
-                ids: &missing,
-                depth: None,
-                without_blobs: false,
-            };
-            match session.fetch(&want, store.folder(), &self.request.budget, &self.stop) {
-                Ok(received) => store.add(received.pack),
-                Err(error) => {
-                    let (Error::NotOurs { .. }, Some((object, depth))) = (&error, again) else {
-                        return Err(error);
-                    };
-                    drop((store, session));
-                    let (store, session, _) = self.receive(None, object, depth, false)?;
-                    return self.read(store, session, tip, None);
-                }
-            }
-        }
-        session.end();
-        let manifest = tree::manifest(&mut store, &entries, path, &self.request.bounds, attempt)?;
-        Ok(Found {
-            store,
-            entries,
-            manifest,
-            tip,
-            commit,
-            commit_object,
-            tag_objects,
-        })
-    }
-
-    /// Follows tags to the commit; keeps each object as it is, for whoever verifies signatures.
-    fn peel(&self, store: &mut Store, tip: &Tip) -> Result<(ObjectId, Vec<u8>, Vec<Vec<u8>>), Error> {
-        let name = || {
-            let requested = self.request.requested.to_string();
-            tip.reference.clone().unwrap_or(requested)
-        };
-        let protocol = |store: &Store| Error::Protocol {
-            host: store.host().to_owned(),
-        };
-        let (mut id, mut tags) = (tip.object, Vec::new());
-        loop {
-            let mut bytes = Vec::new();
-            match store.read(&id, &mut bytes)? {
-                gix_object::Kind::Commit => {
-                    if tip.peeled.is_some_and(|peeled| peeled != id) {
-                        return Err(protocol(store));
-                    }
-                    return Ok((id, bytes, tags));
-                }
-                // An id is that of the commit itself.
-                gix_object::Kind::Tag if tip.reference.is_some() && tags.len() < MAX_TAGS => {
-                    let target = TagRefIter::from_bytes(&bytes, id.kind()).target_id();
-                    id = target.map_err(|_| protocol(store))?;
-                    tags.push(bytes);
-                }
-                other => {
-                    let kind = match other {
-                        gix_object::Kind::Tree => "tree",
-                        gix_object::Kind::Blob => "blob",
-                        _ if tags.is_empty() => "tag",
-                        _ => "long chain of tags",
-                    };
-                    return Err(Error::NotACommit { name: name(), kind });
-                }
-            }
-        }
-    }
-
-    fn folder(&self) -> Result<TempDir, Error> {
-        let parent = self.request.scratch.clone().unwrap_or_else(std::env::temp_dir);
-        let folder = tempfile::Builder::new().prefix("ptah-git-").tempdir_in(&parent);
-        Ok(folder.map_err(crate::Error::io("creating a folder in", Path::new(&parent)))?)
-    }
-
-    /// A new session, in protocol version 2 if the server speaks it, or in version 0.
-    fn open(&self, version_2: bool) -> Result<Session, Error> {
-        let version = if version_2 { Protocol::V2 } else { Protocol::V1 };
-        let wire = self.wire.anew();
-        let transport: Box<dyn Transport> = match self.request.repository.at() {
-            At::Https { url, .. } => {
-                let backend = Backend::new(wire.clone(), self.client.clone(), self.header.clone(), url);
-                let url = gix_url::parse(url.as_str())
-                    .map_err(|_| net::Error::InvalidUrl("it is no URL"))?;
-                Box::new(http::Transport::new_http(backend, url, version, false))
-            }
-            At::Ssh { user, authority, path } => {
-                let Some(Credential(Kind::Ssh { identity, known_hosts })) = &self.request.credential else {
-                    return Err(Error::IdentityMissing);
-                };
-                let target = ssh::Target {
-                    user,
-                    authority,
-                    path,
-                    identity,
-                    known_hosts,
-                    network: &self.request.network,
-                };
-                let (reader, writer) = wire
-                    .block(ssh::open(&target, &wire, version_2))
-                    .map_err(|_| wire.failure(|| Error::Panicked))?;
-                let host = None::<(String, Option<u16>)>;
-                let mode = ConnectMode::Process;
-                Box::new(Connection::new(reader, writer, version, path.as_str(), host, mode, false))
-            }
-        };
-        Session::begin(transport, wire)
     }
 }

@@ -63,12 +63,16 @@ impl Network {
             Some(address) => vec![SocketAddr::new(address, port)],
             None => tokio::net::lookup_host((host, port))
                 .await
-                .map_err(|_| Error::NameNotResolved { host: host.to_owned() })?
+                .map_err(|_| Error::NameNotResolved {
+                    host: host.to_owned(),
+                })?
                 .collect(),
         };
         let first = found
             .first()
-            .ok_or_else(|| Error::NameNotResolved { host: host.to_owned() })?
+            .ok_or_else(|| Error::NameNotResolved {
+                host: host.to_owned(),
+            })?
             .ip();
         let allowed: Vec<SocketAddr> = found.into_iter().filter(|a| self.allows(a.ip())).collect();
         if allowed.is_empty() {
@@ -177,10 +181,19 @@ mod tests {
         ] {
             assert_eq!(network.addresses(host, 443).await.is_ok(), allowed, "{host}");
         }
-        let none = Network::public_and([]).addresses("localhost", 443).await.unwrap_err();
+        let none = Network::public_and([])
+            .addresses("localhost", 443)
+            .await
+            .unwrap_err();
         assert_eq!(none.code(), "address_not_allowed");
-        assert!(none.to_string().starts_with("host localhost has the address "), "{none}");
-        let missing = Network::any().addresses("no-such-host.invalid", 443).await.unwrap_err();
+        assert!(
+            none.to_string().starts_with("host localhost has the address "),
+            "{none}"
+        );
+        let missing = Network::any()
+            .addresses("no-such-host.invalid", 443)
+            .await
+            .unwrap_err();
         assert_eq!(missing.code(), "name_not_resolved");
     }
 }

@@ -152,10 +152,7 @@ impl Attempt {
     ///
     /// # Errors
     /// What the future returns, or that the attempt ended first.
-    pub async fn whole<T, E: From<Error>>(
-        &self,
-        future: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, E> {
+    pub async fn whole<T, E: From<Error>>(&self, future: impl Future<Output = Result<T, E>>) -> Result<T, E> {
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => Err(Error::Cancelled.into()),

@@ -240,7 +240,9 @@ impl Client {
             return Err(Error::AddressNotAllowed { host, address });
         }
         let mut headers = request.headers;
-        let credential = request.credential.filter(|credential| credential.is_for(&request.url));
+        let credential = request
+            .credential
+            .filter(|credential| credential.is_for(&request.url));
         let credential_sent = credential.is_some();
         if let Some(credential) = credential {
             headers.insert(AUTHORIZATION, credential.value);

@@ -163,7 +163,9 @@ impl Error {
             Self::InvalidCa(_) => "invalid_ca",
             Self::Status { status: 401, .. } => "authentication_failed",
             Self::Status { status: 403, .. } => "access_denied",
-            Self::Status { status: 404 | 410, .. } => "not_found",
+            Self::Status {
+                status: 404 | 410, ..
+            } => "not_found",
             Self::Status { status, .. } if passes(*status) => "server_unavailable",
             Self::Status { .. } => "unexpected_status",
             Self::Client => "client_failed",
@@ -253,7 +255,9 @@ fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Optio
     if let Some(found) = error.downcast_ref() {
         return Some(found);
     }
-    let held = error.downcast_ref::<io::Error>().and_then(|error| error.get_ref());
+    let held = error
+        .downcast_ref::<io::Error>()
+        .and_then(|error| error.get_ref());
     match held {
         Some(held) => find(held),
         None => error.source().and_then(find),

@@ -101,4 +101,21 @@ mod tests {
             "the CA bundle is unusable: it is larger than 1 MiB"
         );
     }
+
+    #[test]
+    fn a_client_is_made_where_the_system_has_no_roots() {
+        let none = Trust { roots: vec![] };
+        let limits = crate::net::Limits::default();
+        assert!(crate::net::Client::new(&none, crate::net::Network::any(), &limits).is_ok());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_certificates_or_refused(text in "(-----(BEGIN|END) CERTIFICATE-----|[A-Za-z0-9+/=\n]{0,9}){0,9}") {
+            let none = Trust { roots: vec![] };
+            if let Ok(trust) = none.with_pem(text.as_bytes()) {
+                proptest::prop_assert!(!trust.roots.is_empty());
+            }
+        }
+    }
 }

@@ -58,6 +58,15 @@ pub async fn resolve_if_changed(
     finish(request, &session, found, out).await.map(Some)
 }
 
+/// Whether attachments are listed: two requests or more that not every policy needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attachments {
+    /// They are.
+    Listed,
+    /// They are not, and the description has none.
+    LeftOut,
+}
+
 /// What a policy wants to know of the artifact with this digest. `request` holds the reference as somebody wrote it.
 ///
 /// # Errors
@@ -65,17 +74,22 @@ pub async fn resolve_if_changed(
 pub async fn describe(
     request: &Request,
     digest: Digest,
+    attachments: Attachments,
     attempt: &Attempt,
 ) -> Result<ArtifactDescription, Error> {
     let session = Session::open(request, attempt)?;
     let found = pull(&session, &Selector::Digest(digest)).await?;
+    let attached = match attachments {
+        Attachments::Listed => referrers::of(&session, found.digest).await?,
+        Attachments::LeftOut => Vec::new(),
+    };
     Ok(ArtifactDescription {
         reference: request.requested.clone(),
         pinned: request.reference.digest().is_some(),
         digest: found.digest,
         artifact_type: found.manifest.kind().to_owned(),
-        annotations: found.manifest.annotations.clone(),
-        attached: referrers::of(&session, found.digest).await?,
+        annotations: found.manifest.annotations,
+        attached,
     })
 }
 
@@ -95,7 +109,10 @@ async fn finish(
     let parts = shape::parts(&found.manifest, request.family)?;
     let content = Content::new(request.limits.clone(), out)?;
     layers::fetch(session, &parts, &content).await?;
-    let manifest = content.finish(request.content_digest)?;
+    let wanted = request.content_digest;
+    // Reads back what was written, which may be much.
+    let finished = tokio::task::spawn_blocking(move || content.finish(wanted)).await;
+    let manifest = finished.map_err(|_| Error::Unpacking)??;
     let attempt = session.attempt;
     let mut resolution = Resolution::new(
         Kind::Oci,

@@ -5,13 +5,14 @@
 //! Never repeats a part of the document in an error but the keys of `auths`, which are names of registries.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use ptah_contract::failure::FailureClass;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::Reference;
 use crate::net::Secret;
@@ -107,12 +108,37 @@ pub enum Login {
 
 #[derive(Deserialize)]
 struct Document {
-    #[serde(default)]
-    auths: Option<BTreeMap<String, Entry>>,
+    /// In their order, and twice when they stand there twice: then they have to agree.
+    #[serde(default, deserialize_with = "pairs")]
+    auths: Vec<(String, Entry)>,
     #[serde(default, rename = "credsStore")]
     creds_store: Option<String>,
     #[serde(default, rename = "credHelpers")]
     cred_helpers: Option<BTreeMap<String, IgnoredAny>>,
+}
+
+fn pairs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, Entry)>, D::Error> {
+    struct Pairs;
+    impl<'de> Visitor<'de> for Pairs {
+        type Value = Vec<(String, Entry)>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("entries by registry")
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok(Vec::new())
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut pairs = Vec::new();
+            while let Some(pair) = map.next_entry()? {
+                pairs.push(pair);
+            }
+            Ok(pairs)
+        }
+    }
+    deserializer.deserialize_any(Pairs)
 }
 
 #[derive(Default, Deserialize)]
@@ -134,8 +160,7 @@ pub fn login(bytes: &[u8], reference: &Reference) -> Result<Login, Error> {
         return Err(Error::TooLarge);
     }
     let document: Document = serde_json::from_slice(bytes).map_err(|error| malformed(&error))?;
-    let auths = document.auths.unwrap_or_default();
-    let covering = auths.iter().filter_map(|(key, entry)| {
+    let covering = document.auths.iter().filter_map(|(key, entry)| {
         let place = Place::of(key);
         place.covers(reference).then_some((place.rank(), key, entry))
     });
@@ -220,6 +245,9 @@ impl Entry {
             (Some(_), None, None) => return refuse("has a user and no password"),
             (None, Some(_), None) => return refuse("has a password and no user"),
         };
+        if username.contains(':') {
+            return refuse("has a colon in its user");
+        }
         if username.is_empty() || password.is_empty() {
             return refuse("has an empty user or password");
         }

@@ -177,7 +177,7 @@ pub enum Error {
         digest: Digest,
     },
     /// A part of this program ended without a word.
-    #[error("unpacking a layer ended unexpectedly")]
+    #[error("taking in the content ended unexpectedly")]
     Unpacking,
 }
 
@@ -246,6 +246,24 @@ impl Error {
         }
     }
 
+    /// The manifest, blob or file that it is about.
+    fn object(&self) -> Option<String> {
+        match self {
+            Self::NotFound { name, .. } | Self::ManifestTooLarge { name, .. } => Some(name.clone()),
+            Self::OtherDigest { what, .. } | Self::OtherSize { what, .. } => Some(what.clone()),
+            Self::Archive { layer: digest, .. }
+            | Self::CutShort { digest, .. }
+            | Self::IndexCount { digest, .. }
+            | Self::NestedIndex { digest }
+            | Self::TooManyReferrers { digest, .. }
+            | Self::Referrers { digest, .. } => Some(digest.to_string()),
+            Self::Shape(shape::Error::PtahLayer { title, .. } | shape::Error::FolderForm { title, .. }) => {
+                Some(title.clone())
+            }
+            _ => None,
+        }
+    }
+
     /// As it crosses a process boundary.
     #[must_use]
     pub fn to_failure(&self) -> Failure {
@@ -256,7 +274,7 @@ impl Error {
             code: self.code().to_owned(),
             class: self.class(),
             message: self.to_string(),
-            object: None,
+            object: self.object(),
             sqlstate: None,
             statement: None,
         }

@@ -14,6 +14,7 @@ use reqwest::header::CONTENT_LENGTH;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 use tokio_util::bytes::{Buf as _, Bytes};
+use tokio_util::task::TaskTracker;
 
 use super::Error;
 use super::manifest::Descriptor;
@@ -60,13 +61,22 @@ pub(super) async fn fetch(session: &Session<'_>, parts: &[Part], content: &Conte
         }
     }
     content.fit_together(files, bytes)?;
-    let running = futures::stream::iter(tasks).map(|task| async move {
-        match task {
-            Task::Files { layer, paths } => raw(session, layer, &paths, content).await,
-            Task::Archive(part) => unpacked(session, part, content).await,
+    let unpacking = TaskTracker::new();
+    let running = futures::stream::iter(tasks).map(|task| {
+        let unpacking = &unpacking;
+        async move {
+            match task {
+                Task::Files { layer, paths } => raw(session, layer, &paths, content).await,
+                Task::Archive(part) => unpacked(session, part, content, unpacking).await,
+            }
         }
     });
-    running.buffer_unordered(SIDE_BY_SIDE).try_collect().await
+    let fetched = running.buffer_unordered(SIDE_BY_SIDE).try_collect().await;
+    // After a failure the other layers' futures are gone, and with them what their threads wait for. The threads end,
+    // and until they have ended they still hold the content's folder.
+    unpacking.close();
+    unpacking.wait().await;
+    fetched
 }
 
 async fn raw(
@@ -83,13 +93,19 @@ async fn raw(
             writer.write(&bytes)?;
         }
     }
-    for writer in writers {
-        writer.finish()?;
-    }
-    Ok(())
+    // The file hashes what it takes, and that is the blob byte for byte.
+    writers.into_iter().try_for_each(|writer| {
+        let (digest, _) = writer.finish()?;
+        blob.gave(digest)
+    })
 }
 
-async fn unpacked(session: &Session<'_>, part: &Part, content: &Content) -> Result<(), Error> {
+async fn unpacked(
+    session: &Session<'_>,
+    part: &Part,
+    content: &Content,
+    threads: &TaskTracker,
+) -> Result<(), Error> {
     let Form::Archive {
         compression,
         folder,
@@ -101,15 +117,18 @@ async fn unpacked(session: &Session<'_>, part: &Part, content: &Content) -> Resu
     let mut blob = Blob::open(session, &part.layer).await?;
     let (sender, receiver) = mpsc::channel(WAITING);
     let content = content.clone();
-    let unpacking = tokio::task::spawn_blocking(move || {
+    let unpacking = threads.spawn_blocking(move || {
         let folder = folder.as_ref().map(|path| path.as_str());
         archive::unpack(Pieces::of(receiver), compression, folder, unpacked, &content)
     });
-    let mut wanted = true;
+    let (mut wanted, mut hasher) = (true, Sha256::new());
     while let Some(bytes) = blob.next().await? {
+        hasher.update(&bytes);
         // Whoever unpacks has seen enough. What is left still has to give the digest.
         wanted = wanted && sender.send(Some(bytes)).await.is_ok();
     }
+    let digest: [u8; 32] = hasher.finalize().into();
+    blob.gave(Digest::from(digest))?;
     // The end is told only now that the digest is right: without it the archive is not read to its end.
     let _ = sender.send(None).await;
     drop(sender);
@@ -123,12 +142,11 @@ async fn unpacked(session: &Session<'_>, part: &Part, content: &Content) -> Resu
     })
 }
 
-/// A blob on its way, counted and hashed.
+/// A blob on its way, counted.
 struct Blob<'a> {
     session: &'a Session<'a>,
     layer: &'a Descriptor,
     response: Response,
-    hasher: Sha256,
     received: u64,
 }
 
@@ -150,7 +168,6 @@ impl<'a> Blob<'a> {
             session,
             layer,
             response,
-            hasher: Sha256::new(),
             received: 0,
         };
         match length {
@@ -159,14 +176,13 @@ impl<'a> Blob<'a> {
         }
     }
 
-    /// The next bytes; `None` once the whole blob came and gave its digest.
+    /// The next bytes; `None` once as many came as there have to be.
     async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         if let Some(bytes) = self.response.chunk(self.session.attempt).await? {
             self.received += bytes.len() as u64;
             if self.received > self.layer.size {
                 return Err(self.other_size(self.received));
             }
-            self.hasher.update(&bytes);
             return Ok(Some(bytes));
         }
         if self.received < self.layer.size {
@@ -177,17 +193,20 @@ impl<'a> Blob<'a> {
                 wanted: self.layer.size,
             });
         }
-        let found: [u8; 32] = self.hasher.clone().finalize().into();
-        let found = Digest::from(found);
-        if found != self.layer.digest {
-            return Err(Error::OtherDigest {
-                what: format!("the blob {}", self.layer.digest),
-                registry: self.session.registry(),
-                found,
-                wanted: self.layer.digest,
-            });
-        }
         Ok(None)
+    }
+
+    /// What its bytes gave has to be its digest.
+    fn gave(&self, found: Digest) -> Result<(), Error> {
+        if found == self.layer.digest {
+            return Ok(());
+        }
+        Err(Error::OtherDigest {
+            what: format!("the blob {}", self.layer.digest),
+            registry: self.session.registry(),
+            found,
+            wanted: self.layer.digest,
+        })
     }
 
     fn other_size(&self, found: u64) -> Error {

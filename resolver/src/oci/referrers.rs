@@ -166,3 +166,57 @@ fn next(url: &Url, headers: &HeaderMap) -> Option<Url> {
         is_next.then(|| url.join(target).ok()).flatten()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use reqwest::header::HeaderValue;
+
+    use super::*;
+
+    fn found(link: &str) -> Option<String> {
+        let url: Url = "https://registry.example/v2/app/referrers/x".parse().unwrap();
+        let mut headers = HeaderMap::new();
+        headers.append(LINK, HeaderValue::from_str(link).ok()?);
+        next(&url, &headers).map(|url| url.to_string())
+    }
+
+    #[test]
+    fn the_next_page_is_the_link_that_says_so() {
+        for (link, expected) in [
+            (
+                "</v2/app/referrers/x?n=2>; rel=\"next\"",
+                Some("https://registry.example/v2/app/referrers/x?n=2"),
+            ),
+            (
+                "<?n=2>; rel=next",
+                Some("https://registry.example/v2/app/referrers/x?n=2"),
+            ),
+            (
+                "<?n=2>;  title=x ; REL = \"NEXT\"",
+                Some("https://registry.example/v2/app/referrers/x?n=2"),
+            ),
+            (
+                "<?n=0>; rel=prev, <?n=2>; rel=next",
+                Some("https://registry.example/v2/app/referrers/x?n=2"),
+            ),
+            (
+                "<https://elsewhere.example/>; rel=next",
+                Some("https://elsewhere.example/"),
+            ),
+            ("<?n=0>; rel=prev", None),
+            ("<?n=2>", None),
+            ("?n=2; rel=next", None),
+            ("", None),
+        ] {
+            assert_eq!(found(link).as_deref(), expected, "{link}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_link_makes_the_reader_panic(link in "[ -~]{0,60}") {
+            let _ = found(&link);
+        }
+    }
+}

@@ -206,7 +206,7 @@ impl<'a> Session<'a> {
     async fn answer(&self, challenge: &Challenge) -> Result<Authorization, Error> {
         let fixed = |value: String| {
             Ok(Authorization {
-                credential: self.credential(self.reference.registry().clone(), &value)?,
+                credential: self.credential(Authority::of(&self.base)?, &value)?,
                 stale: None,
             })
         };

@@ -346,9 +346,14 @@ fn file(layer: &Descriptor, index: usize, count: usize) -> Result<Part, Error> {
 }
 
 fn folder(layer: &Descriptor, index: usize, count: usize) -> Result<Part, Error> {
-    let folder = title(layer, index, count)?;
+    // `oras push .` packs the folder where it stands: then there is none to stand below.
+    let here = layer.annotations.get(TITLE).is_some_and(|title| title == ".");
+    let folder = match here {
+        true => None,
+        false => Some(title(layer, index, count)?),
+    };
     let compression = compression(&layer.media_type).ok_or_else(|| Error::FolderForm {
-        title: folder.to_string(),
+        title: folder.as_ref().map_or(".", ContentPath::as_str).to_owned(),
         media_type: layer.media_type.clone(),
     })?;
     let unpacked = layer.annotations.get(UNPACKED_DIGEST);
@@ -356,7 +361,7 @@ fn folder(layer: &Descriptor, index: usize, count: usize) -> Result<Part, Error>
         layer: layer.clone(),
         form: Form::Archive {
             compression,
-            folder: Some(folder),
+            folder,
             // Of another algorithm it cannot be checked, and the layer's own digest covers the bytes already.
             unpacked: unpacked.and_then(|text| text.parse().ok()),
         },

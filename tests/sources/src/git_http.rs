@@ -27,7 +27,10 @@ pub fn handler(root: &Path, options: Options) -> Handler {
     Arc::new(move |request| {
         let (root, options) = (root.clone(), options.clone());
         Box::pin(async move {
-            let given = request.headers().get("authorization").and_then(|value| value.to_str().ok());
+            let given = request
+                .headers()
+                .get("authorization")
+                .and_then(|value| value.to_str().ok());
             if options.demands.is_some() && options.demands.as_deref() != given {
                 let challenge = ("www-authenticate", "Basic realm=\"git\"");
                 return response(401, &[challenge], "unauthorized: try hunter2");

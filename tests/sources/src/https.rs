@@ -112,7 +112,11 @@ async fn answer(
     seen: Arc<Mutex<Vec<Seen>>>,
 ) -> Result<Response, Infallible> {
     let (parts, body) = request.into_parts();
-    let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+    let body = body
+        .collect()
+        .await
+        .map(|body| body.to_bytes())
+        .unwrap_or_default();
     let header = |name: &str| {
         parts
             .headers
@@ -121,7 +125,11 @@ async fn answer(
     };
     seen.lock().unwrap().push(Seen {
         method: parts.method.to_string(),
-        target: parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
+        target: parts
+            .uri
+            .path_and_query()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
         host: header("host")
             .or_else(|| parts.uri.authority().map(ToString::to_string))
             .unwrap_or_default(),

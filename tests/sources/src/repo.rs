@@ -110,8 +110,14 @@ impl Repo {
 
     /// Takes a section of the configuration out, if it is there.
     pub fn forget_section(&self, name: &str) {
-        let output = self.command(&["config", "--remove-section", name]).output().unwrap();
-        assert!(matches!(output.status.code(), Some(0 | 128)), "no such section is fine");
+        let output = self
+            .command(&["config", "--remove-section", name])
+            .output()
+            .unwrap();
+        assert!(
+            matches!(output.status.code(), Some(0 | 128)),
+            "no such section is fine"
+        );
     }
 
     /// Writes files, beside those that are there, and commits them on the current branch.
@@ -130,8 +136,10 @@ impl Repo {
     pub fn tree(&self, entries: &[(Vec<String>, Entry)]) -> String {
         let mut here = Vec::new();
         let mut below: BTreeMap<&str, Vec<(Vec<String>, &Entry)>> = BTreeMap::new();
-        let borrowed: Vec<(Vec<String>, &Entry)> =
-            entries.iter().map(|(path, entry)| (path.clone(), entry)).collect();
+        let borrowed: Vec<(Vec<String>, &Entry)> = entries
+            .iter()
+            .map(|(path, entry)| (path.clone(), entry))
+            .collect();
         self.tree_of(&borrowed, &mut here, &mut below)
     }
 

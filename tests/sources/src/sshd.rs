@@ -55,7 +55,10 @@ impl Drop for Sshd {
 impl Sshd {
     /// Starts one that lets in the key of [`Sshd::identity`] as the user who runs the test.
     pub fn start(options: &Options<'_>) -> Self {
-        assert!(Path::new(SSHD).exists(), "{SSHD}: install the Debian package openssh-server");
+        assert!(
+            Path::new(SSHD).exists(),
+            "{SSHD}: install the Debian package openssh-server"
+        );
         // Where it separates privileges; only root does.
         let _ = std::fs::create_dir_all("/run/sshd");
         let folder = tempfile::tempdir().unwrap();
@@ -64,7 +67,10 @@ impl Sshd {
             "UsePAM no\nStrictModes no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n\
              PermitRootLogin prohibit-password\nLogLevel ERROR\nPidFile none\nUseDNS no\nPermitUserRC no\n",
         );
-        config.push_str(&format!("AuthorizedKeysFile {}\n", at("authorized_keys").display()));
+        config.push_str(&format!(
+            "AuthorizedKeysFile {}\n",
+            at("authorized_keys").display()
+        ));
         if options.version_2 {
             config.push_str("AcceptEnv GIT_PROTOCOL\n");
         }
@@ -85,13 +91,20 @@ impl Sshd {
             folder,
         };
         let (stop, children) = (Arc::clone(&server.stop), Arc::clone(&server.children));
-        let (config, log) = (server.folder.path().join("sshd_config"), server.folder.path().join("log"));
+        let (config, log) = (
+            server.folder.path().join("sshd_config"),
+            server.folder.path().join("log"),
+        );
         std::thread::spawn(move || {
             while let Ok((stream, _)) = listener.accept() {
                 if stop.load(Ordering::Relaxed) {
                     return;
                 }
-                let log = std::fs::File::options().create(true).append(true).open(&log).unwrap();
+                let log = std::fs::File::options()
+                    .create(true)
+                    .append(true)
+                    .open(&log)
+                    .unwrap();
                 let input = OwnedFd::from(stream);
                 let output = input.try_clone().unwrap();
                 let child = Command::new(SSHD)
@@ -116,6 +129,13 @@ impl Sshd {
     /// How many connections there were.
     pub fn connections(&self) -> usize {
         self.children.lock().unwrap().len()
+    }
+
+    /// How many of them are still there.
+    pub fn running(&self) -> usize {
+        let mut children = self.children.lock().unwrap();
+        let states = children.iter_mut().map(|child| child.try_wait().unwrap());
+        states.filter(Option::is_none).count()
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -189,7 +209,11 @@ impl Sshd {
     pub fn hashed(&self, host: &str, key: &str) -> String {
         let file = self.file("to_hash");
         std::fs::write(&file, format!("{host} {key}\n")).unwrap();
-        let done = Command::new("ssh-keygen").args(["-q", "-H", "-f"]).arg(&file).output().unwrap();
+        let done = Command::new("ssh-keygen")
+            .args(["-q", "-H", "-f"])
+            .arg(&file)
+            .output()
+            .unwrap();
         assert!(done.status.success());
         std::fs::read_to_string(file).unwrap()
     }

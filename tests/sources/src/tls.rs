@@ -7,7 +7,14 @@ use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
 /// Names that every certificate here is for.
-pub const NAMES: [&str; 6] = ["localhost", "127.0.0.1", "git.test", "api.git.test", "other.test", "registry.test"];
+pub const NAMES: [&str; 6] = [
+    "localhost",
+    "127.0.0.1",
+    "git.test",
+    "api.git.test",
+    "other.test",
+    "registry.test",
+];
 
 /// A certificate authority.
 pub struct Ca {
@@ -49,6 +56,17 @@ impl Ca {
 
     /// A server with a certificate of this authority.
     pub fn server(&self, flaw: Flaw) -> Arc<ServerConfig> {
+        Arc::new(self.config(flaw))
+    }
+
+    /// A server that speaks HTTP/2.
+    pub fn http2_server(&self) -> Arc<ServerConfig> {
+        let mut config = self.config(Flaw::None);
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        Arc::new(config)
+    }
+
+    fn config(&self, flaw: Flaw) -> ServerConfig {
         let names: Vec<String> = match flaw {
             Flaw::OtherName => vec!["elsewhere.test".into()],
             _ => NAMES.iter().map(ToString::to_string).collect(),
@@ -63,12 +81,11 @@ impl Ca {
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let config = ServerConfig::builder_with_provider(provider)
+        ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
             .with_single_cert(vec![certificate.der().clone()], key)
-            .unwrap();
-        Arc::new(config)
+            .unwrap()
     }
 }

@@ -25,6 +25,16 @@ pub const IMAGES: &[&str] = &["buildah", "mmdebstrap", "ca-certificates"];
 /// What a Git server over SSH needs of the machine.
 pub const GIT: &[&str] = &["git", "openssh-server", "openssh-client"];
 
+/// What the tests of Git sources need of the machine: git's own programs, OpenSSH's, and what runs JGit.
+pub const GIT_TESTS: &[&str] = &[
+    "git",
+    "openssh-server",
+    "openssh-client",
+    "openssl",
+    "maven",
+    "default-jdk-headless",
+];
+
 /// Installs those of `packages` that are missing.
 pub fn ensure(packages: &[&str]) -> Result<()> {
     if missing(packages).is_empty() {

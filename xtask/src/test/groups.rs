@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use super::{Count, Group, libtest};
-use crate::cache::{Cache, postgres, programs};
+use crate::cache::{Cache, debian, postgres, programs};
 use crate::images::{self, Options};
 use crate::node::Node;
 use crate::{progress, run, workspace};
@@ -25,6 +25,9 @@ const SOURCE_TESTS: &[&str] = &[
     "ptah-sources-tests",
     "ptah-status-tests",
 ];
+
+/// Tests of the runner that want Git servers and registries, and no database.
+const RUNNER_SOURCE_TESTS: [&str; 3] = ["resolve_git", "resolve_oci", "verify_oci"];
 
 /// The workspace's packages, as cargo tells them.
 #[derive(Deserialize)]
@@ -76,8 +79,21 @@ impl Packages {
 pub fn run(cache: &Cache, packages: &Packages, group: Group, filter: Option<&str>) -> Result<Count> {
     match group {
         Group::Unit => unit(filter),
-        Group::Engine => engine(cache, &packages.tests_of(ENGINE_TESTS), filter),
-        Group::Sources => sources(cache, &packages.tests_of(SOURCE_TESTS), filter),
+        Group::Engine => {
+            let mut tests = packages.tests_of(ENGINE_TESTS);
+            tests.retain(|test| !RUNNER_SOURCE_TESTS.contains(test));
+            engine(cache, &tests, filter)
+        }
+        Group::Sources => {
+            let mut tests = packages.tests_of(SOURCE_TESTS);
+            let runner = packages.tests_of(&["ptah-runner"]);
+            tests.extend(
+                runner
+                    .into_iter()
+                    .filter(|test| RUNNER_SOURCE_TESTS.contains(test)),
+            );
+            sources(cache, &tests, filter)
+        }
         Group::Cluster => cluster(cache, &packages.tests_of(&[CLUSTER_TESTS]), filter),
     }
 }
@@ -94,12 +110,14 @@ const ENGINE_MAJORS: [u32; 3] = [postgres::NODE_MAJOR, 14, 18];
 
 /// Tests on the node's version only: what they are about (the scratch server's role and limits, connections, arguments)
 /// is the same in every version.
-const ENGINE_ONCE: [&str; 4] = ["command_line", "escapes", "strangers", "tls"];
+const ENGINE_ONCE: [&str; 5] = ["command_line", "escapes", "resolve_git", "strangers", "tls"];
 
 fn engine(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count> {
     if tests.is_empty() {
         return integration(tests, Group::Engine, filter, &[]);
     }
+    // `ptah-runner resolve git` is among these tests.
+    debian::ensure(debian::GIT_TESTS)?;
     let home = postgres::home(cache, ENGINE_MAJORS)?;
     let mut count = Count::default();
     for major in ENGINE_MAJORS {
@@ -120,6 +138,7 @@ fn engine(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count> 
 }
 
 fn sources(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count> {
+    debian::ensure(debian::GIT_TESTS)?;
     let programs = programs::sources(cache)?;
     let environment = [(SOURCE_PROGRAMS, programs.bin().to_owned())];
     integration(tests, Group::Sources, filter, &environment)

@@ -116,7 +116,13 @@ impl Ending {
         let host = host.to_owned();
         if self.said_anything {
             Error::Remote { host }
-        } else if says(&["not found", "not appear to be a git repo", "does not exist", "no such", "not be found"]) {
+        } else if says(&[
+            "not found",
+            "not appear to be a git repo",
+            "does not exist",
+            "no such",
+            "not be found",
+        ]) {
             Error::RepositoryNotFound { host }
         } else if says(&["denied", "permission", "not allowed", "unauthorized", "forbidden"]) {
             Error::AccessDenied { host }

@@ -83,7 +83,11 @@ impl KnownHosts {
             }
         }
         if keys.known.is_empty() {
-            let bare = port != 22 && self.lines.iter().any(|line| line.hosts.holds(&host.to_lowercase()));
+            let bare = port != 22
+                && self
+                    .lines
+                    .iter()
+                    .any(|line| line.hosts.holds(&host.to_lowercase()));
             let hint = if bare {
                 format!("; a line for {host} alone does not stand for port {port}: write {name}")
             } else {
@@ -202,7 +206,10 @@ impl Hosts {
             return Ok(Self::Hashed { salt, hash });
         }
         let patterns: Vec<String> = text.split(',').map(str::to_lowercase).collect();
-        if patterns.iter().any(|pattern| pattern.trim_start_matches('!').is_empty()) {
+        if patterns
+            .iter()
+            .any(|pattern| pattern.trim_start_matches('!').is_empty())
+        {
             return Err("it has an empty host pattern");
         }
         Ok(Self::Patterns(patterns))
@@ -212,8 +219,10 @@ impl Hosts {
         match self {
             Self::Patterns(patterns) => {
                 let hit = |pattern: &str| glob(pattern.as_bytes(), name.as_bytes());
-                let (not, yes): (Vec<&str>, Vec<&str>) =
-                    patterns.iter().map(String::as_str).partition(|pattern| pattern.starts_with('!'));
+                let (not, yes): (Vec<&str>, Vec<&str>) = patterns
+                    .iter()
+                    .map(String::as_str)
+                    .partition(|pattern| pattern.starts_with('!'));
                 yes.into_iter().any(hit) && !not.into_iter().any(|pattern| hit(&pattern[1..]))
             }
             Self::Hashed { salt, hash } => {

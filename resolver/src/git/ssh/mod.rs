@@ -13,12 +13,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use russh::client::{self, Config, Handle};
 use russh::keys::{HashAlg, PrivateKey, PrivateKeyWithHashAlg, PublicKeyOrCertificate};
-use russh::Preferred;
+use russh::{Preferred, SshId};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
-use self::guarded::Guarded;
 pub(super) use self::channel::{Reader, Writer};
+use self::guarded::Guarded;
 pub(super) use self::known_hosts::KnownHosts;
 use self::known_hosts::{HostKeys, Verdict, name};
 use super::Error;
@@ -54,13 +54,16 @@ pub(super) async fn open(
     let setting_up = async {
         let stream = TcpStream::connect(addresses.as_slice())
             .await
-            .map_err(|_| net::Error::Connection { host: name(host, port) })?;
+            .map_err(|_| net::Error::Connection {
+                host: name(host, port),
+            })?;
         let handler = Judge {
             host: name(host, port),
             keys: keys.clone(),
             refusal: Arc::clone(&refusal),
         };
         let config = Arc::new(Config {
+            client_id: SshId::Standard(Cow::Borrowed(concat!("SSH-2.0-ptah_", env!("CARGO_PKG_VERSION")))),
             preferred: Preferred {
                 key: Cow::Owned(keys.algorithms()),
                 ..Preferred::DEFAULT
@@ -74,7 +77,11 @@ pub(super) async fn open(
     };
     let handle = match wire.attempt.connecting(host, setting_up).await? {
         Ok(handle) => handle,
-        Err(Setup::Rejected) => return Err(Error::AuthenticationFailed { host: name(host, port) }),
+        Err(Setup::Rejected) => {
+            return Err(Error::AuthenticationFailed {
+                host: name(host, port),
+            });
+        }
         Err(Setup::Failed(error)) => {
             let refusal = refusal.lock().unwrap_or_else(PoisonError::into_inner).take();
             return Err(refusal.unwrap_or_else(|| explain(&error, name(host, port), &keys)));
@@ -110,7 +117,11 @@ async fn log_in(
     let mut hash = None;
     if target.identity.algorithm().is_rsa() {
         // A server that does not say what it takes takes SHA-512 since ten years; SHA-1 is never offered.
-        hash = handle.best_supported_rsa_hash().await?.flatten().or(Some(HashAlg::Sha512));
+        hash = handle
+            .best_supported_rsa_hash()
+            .await?
+            .flatten()
+            .or(Some(HashAlg::Sha512));
     }
     let key = PrivateKeyWithHashAlg::new(Arc::new(target.identity.clone()), hash);
     if handle.authenticate_publickey(target.user, key).await?.success() {
@@ -151,6 +162,15 @@ fn explain(error: &russh::Error, host: String, keys: &HostKeys) -> Error {
                 .collect::<Vec<_>>()
                 .join(", "),
             known: keys.kinds(),
+        },
+        russh::Error::NoCommonAlgo { kind, .. } => Error::SshAlgorithms {
+            host,
+            what: match kind {
+                russh::AlgorithmKind::Kex => "key exchange",
+                russh::AlgorithmKind::Cipher => "cipher",
+                russh::AlgorithmKind::Mac => "message authentication",
+                _ => "algorithm",
+            },
         },
         russh::Error::IO(_)
         | russh::Error::HUP

@@ -1,7 +1,7 @@
 //! A registry that does what the rules of a test say, and what an honest one does where they say nothing.
 //!
-//! A rule is a line, `SERVER METHOD PATH [auth=…] [xN] -> STATUS [; Header: value]… [; BODY]`: `*` in a path or an
-//! `auth` stands for any text, `xN` ends the rule after N requests. Bodies: `body TEXT`, `fill N`, `stall N` (N bytes,
+//! A rule is a line, `SERVER METHOD PATH [auth=…] [accept=…] [xN] -> STATUS [; Header: value]… [; BODY]`: `*` in a path, an
+//! `auth` or an `accept` stands for any text, `xN` ends the rule after N requests. Bodies: `body TEXT`, `fill N`, `stall N` (N bytes,
 //! then silence), `cut N` (N bytes of more), `endless`. Every request is written down as it came.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,6 +41,7 @@ pub struct Rule {
     method: String,
     path: String,
     auth: String,
+    accept: String,
     left: AtomicUsize,
     status: StatusCode,
     headers: Vec<(String, String)>,
@@ -74,10 +75,12 @@ impl Rule {
                 .to_owned()
         };
         let (server, method, path) = (word(), word(), word());
-        let (mut auth, mut left) = ("*".to_owned(), usize::MAX);
+        let (mut auth, mut accept, mut left) = ("*".to_owned(), "*".to_owned(), usize::MAX);
         for word in words {
             if let Some(pattern) = word.strip_prefix("auth=") {
                 auth = pattern.replace('+', " ");
+            } else if let Some(pattern) = word.strip_prefix("accept=") {
+                accept = pattern.to_owned();
             } else {
                 left = word
                     .trim_start_matches('x')
@@ -114,6 +117,7 @@ impl Rule {
             method,
             path,
             auth,
+            accept,
             left: AtomicUsize::new(left),
             status,
             headers,
@@ -121,19 +125,26 @@ impl Rule {
         }
     }
 
-    /// `pattern` is the rule's path with its names filled in.
-    fn takes(&self, server: &str, method: &str, pattern: &str, path: &str, auth: &str) -> bool {
-        let matches = self.server == server
-            && (self.method == method || self.method == "*")
-            && glob(pattern, path)
-            && glob(&self.auth, auth);
+    /// Whether this rule answers; `path` is the rule's own with its names filled in.
+    fn takes(&self, came: &Came, path: &str) -> bool {
+        let matches = self.server == came.server
+            && (self.method == came.method || self.method == "*")
+            && glob(path, &came.path)
+            && glob(&self.auth, &came.auth)
+            && glob(&self.accept, &came.accept);
         let once = |left: usize| left.checked_sub(1);
-        matches
-            && self
-                .left
-                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, once)
-                .is_ok()
+        let relaxed = Ordering::Relaxed;
+        matches && self.left.fetch_update(relaxed, relaxed, once).is_ok()
     }
+}
+
+/// A request, as far as rules look at it.
+struct Came {
+    server: &'static str,
+    method: String,
+    path: String,
+    auth: String,
+    accept: String,
 }
 
 fn glob(pattern: &str, text: &str) -> bool {
@@ -253,33 +264,34 @@ fn proof(headers: &HeaderMap) -> String {
     }
 }
 
-async fn answer(server: &str, script: &Script, request: Request) -> Response<Body> {
+async fn answer(server: &'static str, script: &Script, request: Request) -> Response<Body> {
     let (parts, body) = request.into_parts();
-    let path = parts
-        .uri
-        .path_and_query()
-        .map_or("/", |path| path.as_str())
-        .to_owned();
-    let proof = proof(&parts.headers);
+    let accept = parts
+        .headers
+        .get(header::ACCEPT)
+        .and_then(|value| value.to_str().ok());
+    let came = Came {
+        server,
+        method: parts.method.to_string(),
+        path: parts
+            .uri
+            .path_and_query()
+            .map_or("/", |path| path.as_str())
+            .to_owned(),
+        auth: proof(&parts.headers),
+        accept: accept.unwrap_or_default().to_owned(),
+    };
     let sent = to_bytes(body, 1 << 20).await.unwrap_or_default();
-    let mut line = format!("{server} {} {path} {proof}", parts.method);
+    let mut line = format!("{server} {} {} {}", came.method, came.path, came.auth);
     if !sent.is_empty() {
         line = format!("{line} {}", String::from_utf8_lossy(&sent));
     }
     script.log.push(line);
-    let rule = script.rules.iter().find(|rule| {
-        rule.takes(
-            server,
-            parts.method.as_str(),
-            &script.fill(&rule.path),
-            &path,
-            &proof,
-        )
-    });
-    if let Some(rule) = rule {
-        return said(script, rule);
+    let mut rules = script.rules.iter();
+    match rules.find(|rule| rule.takes(&came, &script.fill(&rule.path))) {
+        Some(rule) => said(script, rule),
+        None => honest(script, &parts.method, parts.uri.path()),
     }
-    honest(script, &parts.method, parts.uri.path())
 }
 
 fn said(script: &Script, rule: &Rule) -> Response<Body> {

@@ -1,6 +1,8 @@
 //! A server as a child process, ended with the value that stands for it.
 
-use std::io::{BufRead as _, BufReader, Read};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -35,11 +37,19 @@ impl Server {
             .stderr
             .take()
             .map(|pipe| Box::new(pipe) as Box<dyn Read + Send>);
-        for pipe in output.into_iter().chain(errors) {
+        for (pipe, name) in output
+            .into_iter()
+            .zip(["out"])
+            .chain(errors.into_iter().zip(["err"]))
+        {
             let (sender, find) = (sender.clone(), find.clone());
+            let mut log = log(command, child.id(), name);
             // Reads on after the line was found: a server whose pipe is full stands still.
             std::thread::spawn(move || {
                 for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+                    if let Some(log) = &mut log {
+                        let _ = writeln!(log, "{line}");
+                    }
                     if let Some(found) = find(&line) {
                         let _ = sender.send(found);
                     }
@@ -54,6 +64,16 @@ impl Server {
             found.unwrap_or_else(|_| panic!("{command:?} did not say that it listens")),
         )
     }
+}
+
+/// Where the caller of the tests keeps what servers say, if anywhere.
+fn log(command: &Command, id: u32, name: &str) -> Option<File> {
+    let folder = std::env::var_os("PTAH_TEST_LOGS")?;
+    let program = Path::new(command.get_program())
+        .file_name()?
+        .to_string_lossy()
+        .into_owned();
+    File::create(Path::new(&folder).join(format!("{program}-{id}.{name}.log"))).ok()
 }
 
 impl Drop for Server {

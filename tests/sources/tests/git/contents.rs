@@ -17,7 +17,11 @@ fn fill(repo: &Repo) {
         ("100755", "db/run.sh", "#!/bin/sh\n"),
         ("100644", "db/.hidden", "h"),
         ("100644", "db/.gitignore", "*.tmp\n"),
-        ("100644", ".gitattributes", "* text=auto eol=lf ident export-ignore filter=lfs working-tree-encoding=UTF-16\n"),
+        (
+            "100644",
+            ".gitattributes",
+            "* text=auto eol=lf ident export-ignore filter=lfs working-tree-encoding=UTF-16\n",
+        ),
         ("100644", ".github/workflows/ci.yaml", "x"),
         ("100644", "empty.sql", ""),
         ("100644", "with space/a file.sql", "s"),
@@ -53,14 +57,21 @@ async fn promise_p061_a_path_selects_what_git_lists_below_it_byte_for_byte() {
                     }
                 },
             };
-            assert_eq!(found, expected, "line {line}, filter: {filter}, version 0: {version_0}");
+            assert_eq!(
+                found, expected,
+                "line {line}, filter: {filter}, version 0: {version_0}"
+            );
         }
     }
 }
 
 /// The entry of a row: `[mode, names, content]`.
 fn entry(repo: &Repo, row: &Value) -> (Vec<String>, Entry) {
-    let names = row[1].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned());
+    let names = row[1]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|name| name.as_str().unwrap().to_owned());
     let content = row[2].as_str().unwrap_or_default().as_bytes().to_vec();
     let entry = match row[0].as_str().unwrap() {
         "100644" => Entry::Blob("100644", content),
@@ -85,12 +96,17 @@ async fn promise_p070_what_is_no_file_of_the_repository_is_refused_by_its_path()
                 continue;
             }
             let case: Value = serde_json::from_str(line).unwrap();
-            let entries: Vec<_> =
-                case["entries"].as_array().unwrap().iter().map(|row| entry(&repo, row)).collect();
+            let entries: Vec<_> = case["entries"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|row| entry(&repo, row))
+                .collect();
             repo.commit_tree(&repo.tree(&entries), "refs/heads/main");
             let request = server.request("app.git", "main", case["path"].as_str().unwrap());
             let out = tempfile::tempdir().unwrap();
-            let found = ptah_resolver::git::resolve(&request, &crate::support::attempt(), Some(out.path())).await;
+            let found =
+                ptah_resolver::git::resolve(&request, &crate::support::attempt(), Some(out.path())).await;
             let found = match found {
                 Ok(resolved) => {
                     let paths: Vec<String> = files(&resolved).into_iter().map(|(path, ..)| path).collect();
@@ -101,7 +117,12 @@ async fn promise_p070_what_is_no_file_of_the_repository_is_refused_by_its_path()
                     told(&error)
                 }
             };
-            assert_eq!(found, case["expect"].as_str().unwrap(), "line {}, filter: {filter}", index + 1);
+            assert_eq!(
+                found,
+                case["expect"].as_str().unwrap(),
+                "line {}, filter: {filter}",
+                index + 1
+            );
         }
     }
 }
@@ -112,9 +133,15 @@ async fn a_name_that_is_not_utf_8_is_refused() {
     let repo = server.repo("app.git");
     let blob = repo.hash("blob", b"x");
     let mut tree = b"100644 \xff\xfe\0".to_vec();
-    tree.extend((0..blob.len()).step_by(2).map(|at| u8::from_str_radix(&blob[at..at + 2], 16).unwrap()));
+    tree.extend(
+        (0..blob.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&blob[at..at + 2], 16).unwrap()),
+    );
     repo.commit_tree(&repo.hash("tree", &tree), "refs/heads/main");
-    let error = resolve(&server.request("app.git", "main", ".")).await.unwrap_err();
+    let error = resolve(&server.request("app.git", "main", "."))
+        .await
+        .unwrap_err();
     assert_eq!(error.code(), "invalid_name");
 }
 
@@ -130,8 +157,13 @@ async fn trees_that_hold_each_other_many_times_are_refused_and_do_not_run_for_ev
         tree = repo.tree(&entries);
     }
     repo.commit_tree(&tree, "refs/heads/main");
-    let error = resolve(&server.request("app.git", "main", ".")).await.unwrap_err();
-    assert_eq!(told(&error), "refused content_bound: the content has more than 10000 files and folders");
+    let error = resolve(&server.request("app.git", "main", "."))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        told(&error),
+        "refused content_limit: the path selects more than 10000 files and folders"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -142,11 +174,23 @@ async fn more_files_or_bytes_than_a_policy_allows_are_refused_before_the_commit_
     let mut request = server.request("app.git", "main", "db");
     for (bytes, files, expected) in [
         (10, 2, "ok"),
-        (9, 2, "refused content_bound: the content has more than 9 bytes"),
-        (10, 1, "refused content_bound: the content has more than 1 files"),
+        (
+            9,
+            2,
+            "refused content_bound: bytes of all files exceed 9, the bound that the policy sets",
+        ),
+        (
+            10,
+            1,
+            "refused content_bound: files exceed 1, the bound that the policy sets",
+        ),
     ] {
-        request.bounds = ptah_resolver::git::Bounds { bytes, files };
-        let found = resolve(&request).await.map_or_else(|error| told(&error), |_| "ok".into());
+        request.limits = ptah_resolver::content::Limits::default()
+            .max_bytes(Some(bytes), "the policy")
+            .max_files(Some(files), "the policy");
+        let found = resolve(&request)
+            .await
+            .map_or_else(|error| told(&error), |_| "ok".into());
         assert_eq!(found, expected);
     }
 }

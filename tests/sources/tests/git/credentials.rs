@@ -11,7 +11,9 @@ use ptah_sources_tests::tls::{CA, Flaw};
 use crate::support::{Server, attempt, credential, request, resolve, told, try_credential};
 
 fn rsa_key() -> String {
-    rcgen::KeyPair::generate_for(&rcgen::PKCS_RSA_SHA256).unwrap().serialize_pem()
+    rcgen::KeyPair::generate_for(&rcgen::PKCS_RSA_SHA256)
+        .unwrap()
+        .serialize_pem()
 }
 
 #[test]
@@ -20,7 +22,9 @@ fn every_secret_of_the_table_is_a_credential_or_refused_by_the_key_that_is_wrong
     let (identity, rsa) = (sshd.identity(), rsa_key());
     let locked = sshd.other_identity("ed25519", "hunter2", &[]);
     let known = format!("git.test {}", sshd.host_key("ed25519"));
-    for (line, [repository, ca, keys, expected]) in rows::<4>(include_str!("../../testdata/git/credentials.txt")) {
+    for (line, [repository, ca, keys, expected]) in
+        rows::<4>(include_str!("../../testdata/git/credentials.txt"))
+    {
         let request = request(repository, "main", "db");
         let ca = (ca == "ca").then(|| CA.pem());
         let keys: std::collections::BTreeMap<String, String> = serde_json::from_str(keys).unwrap();
@@ -38,10 +42,21 @@ fn every_secret_of_the_table_is_a_credential_or_refused_by_the_key_that_is_wrong
                 (key, value)
             })
             .collect();
-        let keys: Vec<(&str, &str)> = keys.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let keys: Vec<(&str, &str)> = keys
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str()))
+            .collect();
         let found = match try_credential(&request, &keys, ca) {
             Ok(credential) => {
-                assert_eq!(format!("{credential:?}"), "Credential([redacted])");
+                let request = ptah_resolver::git::Request {
+                    credential: Some(credential),
+                    ..request
+                };
+                let shown = format!("{request:?}");
+                assert!(
+                    !shown.contains("hunter2") && !shown.contains("PRIVATE KEY"),
+                    "{shown}"
+                );
                 "ok".to_owned()
             }
             Err(error) => {
@@ -58,7 +73,11 @@ fn every_secret_of_the_table_is_a_credential_or_refused_by_the_key_that_is_wrong
 fn a_ca_that_the_owner_did_not_grant_is_refused_with_both_digests() {
     let request = request("https://git.test/app.git", "main", "db");
     let granted = Digest::of(b"another bundle");
-    let keys = [("host", "git.test"), ("caSHA256", &granted.to_string()), ("bearerToken", "hunter2")];
+    let keys = [
+        ("host", "git.test"),
+        ("caSHA256", &granted.to_string()),
+        ("bearerToken", "hunter2"),
+    ];
     let error = try_credential(&request, &keys, Some(CA.pem())).unwrap_err();
     let found = Digest::of(CA.pem());
     assert_eq!(
@@ -77,7 +96,10 @@ fn basic(user: &str, password: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn user_and_password_and_a_bearer_token_are_taken_by_a_server_that_demands_them() {
     for (demands, keys) in [
-        (basic("ada", "hunter2"), [("username", "ada"), ("password", "hunter2")].as_slice()),
+        (
+            basic("ada", "hunter2"),
+            [("username", "ada"), ("password", "hunter2")].as_slice(),
+        ),
         ("Bearer hunter2".to_owned(), &[("bearerToken", "hunter2\n")]),
     ] {
         let server = Server::with(git_http::Options {
@@ -102,7 +124,11 @@ async fn user_and_password_and_a_bearer_token_are_taken_by_a_server_that_demands
         server.site.take_seen();
         assert!(resolve(&request).await.is_ok());
         let seen = server.site.take_seen();
-        assert!(seen.iter().all(|seen| seen.authorization.as_ref() == Some(&demands)), "{seen:?}");
+        assert!(
+            seen.iter()
+                .all(|seen| seen.authorization.as_ref() == Some(&demands)),
+            "{seen:?}"
+        );
     }
 }
 
@@ -118,9 +144,15 @@ async fn a_credential_that_was_answered_401_is_not_sent_again_in_that_attempt() 
     let id = "0".repeat(40);
     for reference in ["main", &id] {
         let mut request = server.request("app.git", reference, "db");
-        credential(&mut request, &[("host", &host), ("username", "ada"), ("password", "hunter2")]);
+        credential(
+            &mut request,
+            &[("host", &host), ("username", "ada"), ("password", "hunter2")],
+        );
         let error = resolve(&request).await.unwrap_err();
-        assert_eq!(told(&error), format!("input authentication_failed: {host} rejects the credential"));
+        assert_eq!(
+            told(&error),
+            format!("input authentication_failed: {host} rejects the credential")
+        );
         assert_eq!(server.site.take_seen().len(), 1, "{reference}");
     }
 }
@@ -129,7 +161,8 @@ async fn a_credential_that_was_answered_401_is_not_sent_again_in_that_attempt() 
 async fn a_credential_leaves_only_for_the_authority_that_it_was_granted_for() {
     let root = tempfile::tempdir().unwrap();
     ptah_sources_tests::repo::Repo::init(root.path(), "app.git").commit(&[("db/a.sql", "a")]);
-    for (line, [hops, expected, credentialed]) in rows::<3>(include_str!("../../testdata/git/redirects.txt")) {
+    for (line, [hops, expected, credentialed]) in rows::<3>(include_str!("../../testdata/git/redirects.txt"))
+    {
         let (root, hops) = (root.path().to_owned(), hops.to_owned());
         let port = std::sync::Arc::new(std::sync::atomic::AtomicU16::new(0));
         let own_port = std::sync::Arc::clone(&port);
@@ -164,14 +197,19 @@ async fn a_credential_leaves_only_for_the_authority_that_it_was_granted_for() {
         port.store(site.port(), std::sync::atomic::Ordering::Relaxed);
         let mut request = request(&site.url("git.test", "/0"), "main", "db");
         let own = format!("git.test:{}", site.port());
-        credential(&mut request, &[("host", &own), ("username", "ada"), ("password", "hunter2")]);
-        let found = resolve(&request).await.map_or_else(|error| told(&error), |_| "ok".into());
+        credential(
+            &mut request,
+            &[("host", &own), ("username", "ada"), ("password", "hunter2")],
+        );
+        let found = resolve(&request)
+            .await
+            .map_or_else(|error| told(&error), |_| "ok".into());
         let other = format!("other.test:{}", site.port());
         let expected = expected.replace("SAME", &own).replace("OTHER", &other);
         assert_eq!(found, expected, "line {line}");
-        let saw: Vec<String> = site
-            .take_seen()
-            .into_iter()
+        let seen = site.take_seen();
+        let saw: Vec<String> = seen
+            .iter()
             .filter(|seen| seen.authorization.is_some())
             .map(|seen| seen.host.split(':').next().unwrap().to_owned())
             .collect();
@@ -199,7 +237,9 @@ async fn a_redirect_into_a_private_network_is_refused_where_only_public_addresse
     assert_eq!(error.code(), "address_not_allowed");
     // A name is judged by what it resolves to.
     request.repository = site.url("git.test", "/app.git").parse().unwrap();
-    request.network = request.network.with_name("git.test", "127.0.0.1".parse().unwrap());
+    request.network = request
+        .network
+        .with_name("git.test", "127.0.0.1".parse().unwrap());
     let error = resolve(&request).await.unwrap_err();
     assert_eq!(
         told(&error),
@@ -222,14 +262,22 @@ async fn a_github_app_mints_a_token_for_each_fetch_and_the_repository_gets_that_
         },
     );
     let answers: ptah_sources_tests::https::Handler = std::sync::Arc::new(move |request| {
-        let api = request.headers().get("host").unwrap().to_str().unwrap().starts_with("api.");
+        let api = request
+            .headers()
+            .get("host")
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .starts_with("api.");
         if api {
             let path = request.uri().path().to_owned();
             return Box::pin(async move {
                 match path.as_str() {
-                    "/app/installations/2/access_tokens" => {
-                        response(201, &[], r#"{"token": "minted-hunter2", "expires_at": "2026-01-01T00:00:00Z"}"#)
-                    }
+                    "/app/installations/2/access_tokens" => response(
+                        201,
+                        &[],
+                        r#"{"token": "minted-hunter2", "expires_at": "2026-01-01T00:00:00Z"}"#,
+                    ),
                     "/app/installations/3/access_tokens" => response(401, &[], "{}"),
                     "/app/installations/4/access_tokens" => response(403, &[], "{}"),
                     "/app/installations/5/access_tokens" => response(201, &[], "{}"),
@@ -266,8 +314,16 @@ async fn a_github_app_mints_a_token_for_each_fetch_and_the_repository_gets_that_
     }
     let seen = site.take_seen();
     let (api, git): (Vec<_>, Vec<_>) = seen.into_iter().partition(|seen| seen.host.starts_with("api."));
-    assert!(git.iter().all(|seen| seen.authorization.as_ref() == Some(&demands)));
-    let token = api[0].authorization.as_ref().unwrap().strip_prefix("Bearer ").unwrap();
+    assert!(
+        git.iter()
+            .all(|seen| seen.authorization.as_ref() == Some(&demands))
+    );
+    let token = api[0]
+        .authorization
+        .as_ref()
+        .unwrap()
+        .strip_prefix("Bearer ")
+        .unwrap();
     assert!(says_who_it_is(token, &key), "{token}");
     let _ = attempt();
 }
@@ -277,7 +333,8 @@ fn says_who_it_is(token: &str, key: &str) -> bool {
     let url = base64::engine::general_purpose::URL_SAFE_NO_PAD;
     let (signed, signature) = token.rsplit_once('.').unwrap();
     let (header, claims) = signed.split_once('.').unwrap();
-    let json = |text: &str| -> serde_json::Value { serde_json::from_slice(&url.decode(text).unwrap()).unwrap() };
+    let json =
+        |text: &str| -> serde_json::Value { serde_json::from_slice(&url.decode(text).unwrap()).unwrap() };
     assert_eq!(json(header), serde_json::json!({"alg": "RS256", "typ": "JWT"}));
     let claims = json(claims);
     assert_eq!(claims["iss"], "12345");
@@ -290,8 +347,18 @@ fn says_who_it_is(token: &str, key: &str) -> bool {
     std::fs::write(at("signature"), url.decode(signature).unwrap()).unwrap();
     let run = |arguments: &[&str]| {
         let done = std::process::Command::new("openssl").args(arguments).output();
-        done.expect("openssl: install the Debian package openssl").status.success()
+        done.expect("openssl: install the Debian package openssl")
+            .status
+            .success()
     };
     run(&["pkey", "-in", &at("key"), "-pubout", "-out", &at("public")])
-        && run(&["dgst", "-sha256", "-verify", &at("public"), "-signature", &at("signature"), &at("signed")])
+        && run(&[
+            "dgst",
+            "-sha256",
+            "-verify",
+            &at("public"),
+            "-signature",
+            &at("signature"),
+            &at("signed"),
+        ])
 }

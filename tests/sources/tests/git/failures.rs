@@ -1,59 +1,28 @@
 //! Servers that fail, stall and lie.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use http_body_util::BodyExt as _;
-use ptah_resolver::git::{self, Request};
 use ptah_resolver::net::{Attempt, Limits, Network, Trust};
 use ptah_sources_tests::git_http;
 use ptah_sources_tests::https::{Handler, Response, Site, full, handler, response};
-use ptah_sources_tests::repo::Repo;
 use ptah_sources_tests::table::rows;
 use ptah_sources_tests::tls::{CA, Flaw, STRANGER};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{attempt, is_empty, network, request, resolve, told};
+use crate::support::{attempt, failing, network, request, resolve, site, some_repo, to};
 
 const ADVERTISEMENT: (&str, &str) = ("content-type", "application/x-git-upload-pack-advertisement");
 const RESULT: (&str, &str) = ("content-type", "application/x-git-upload-pack-result");
-
-/// A repository with something in it.
-fn repo() -> (TempDir, Repo) {
-    let root = tempfile::tempdir().unwrap();
-    let repo = Repo::init(root.path(), "app.git");
-    repo.commit(&[("db/a.sql", &"CREATE TABLE a ();\n".repeat(2000)), ("b", "b")]);
-    (root, repo)
-}
-
-async fn site(handler: Handler) -> Site {
-    Site::start(Some(CA.server(Flaw::None)), handler).await
-}
-
-fn to(site: &Site) -> Request {
-    request(&site.url("git.test", "/app.git"), "main", "db")
-}
-
-/// Resolves into a private place and a folder that must be as empty afterwards as before.
-async fn failing(mut request: Request, attempt: &Attempt) -> String {
-    let (scratch, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    request.scratch = Some(scratch.path().to_owned());
-    let error = git::resolve(&request, attempt, Some(out.path())).await.unwrap_err();
-    assert!(is_empty(out.path()));
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while !is_empty(scratch.path()) {
-        assert!(Instant::now() < deadline, "the private folder is left behind");
-        tokio::task::yield_now().await;
-    }
-    told(&error)
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_status_of_the_table_has_its_code_and_class() {
     for (line, [status, expected]) in rows::<2>(include_str!("../../testdata/git/answers.txt")) {
         let status: u16 = status.parse().unwrap();
-        let answers = handler(move |_| response(status, &[("content-type", "text/html")], "<html>hunter2</html>"));
+        let answers =
+            handler(move |_| response(status, &[("content-type", "text/html")], "<html>hunter2</html>"));
         let site = site(answers).await;
         let host = format!("git.test:{}", site.port());
         let found = failing(to(&site), &attempt()).await;
@@ -67,6 +36,7 @@ fn packets(text: &str) -> Vec<u8> {
     while !rest.is_empty() {
         if let Some(after) = rest.strip_prefix("p(") {
             let (line, after) = after.split_once(')').unwrap();
+            let line = line.replace("\\0", "\0");
             bytes.extend(format!("{:04x}{line}\n", line.len() + 5).bytes());
             rest = after;
         } else {
@@ -85,14 +55,16 @@ fn packets(text: &str) -> Vec<u8> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_lie_of_the_table_has_its_code_and_class() {
-    let (root, _repo) = repo();
+    let (root, _repo) = some_repo();
     let mut wrong = Vec::new();
     for (line, [first, second, expected]) in rows::<3>(include_str!("../../testdata/git/lies.txt")) {
         let (root, first, second) = (root.path().to_owned(), first.to_owned(), second.to_owned());
         let answers: Handler = Arc::new(move |request| {
             let (kind, lie) = match request.method().as_str() {
                 "GET" => (ADVERTISEMENT, first.clone()),
-                _ if request.body().windows(15).any(|part| part == b"command=ls-refs") => (RESULT, second.clone()),
+                _ if request.body().windows(15).any(|part| part == b"command=ls-refs") => {
+                    (RESULT, second.clone())
+                }
                 _ => (RESULT, "git".to_owned()),
             };
             let root = root.clone();
@@ -131,13 +103,21 @@ fn changed_pack(root: &TempDir, change: impl Fn(Vec<u8>) -> Response + Send + Sy
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pack_that_is_cut_short_or_fails_its_checksum_is_a_failure_that_passes() {
-    let (root, _repo) = repo();
+    let (root, _repo) = some_repo();
     let damaged = "transient pack_damaged: the pack of HOST is damaged or incomplete";
     let cut = "transient cut_short: the answer of HOST was cut short";
     type Change = fn(Vec<u8>) -> Response;
     let cases: [(&str, Change, &str); 6] = [
-        ("cut to its half", |body| response(200, &[RESULT], body[..body.len() / 2].to_vec()), damaged),
-        ("without its end", |body| response(200, &[RESULT], body[..body.len() - 12].to_vec()), damaged),
+        (
+            "cut to its half",
+            |body| response(200, &[RESULT], body[..body.len() / 2].to_vec()),
+            damaged,
+        ),
+        (
+            "without its end",
+            |body| response(200, &[RESULT], body[..body.len() - 12].to_vec()),
+            damaged,
+        ),
         (
             "a byte of the checksum",
             |mut body| {
@@ -168,7 +148,10 @@ async fn a_pack_that_is_cut_short_or_fails_its_checksum_is_a_failure_that_passes
                 });
                 let stream = futures::StreamExt::chain(begin, Box::pin(end));
                 let body = http_body_util::StreamBody::new(stream).boxed();
-                hyper::Response::builder().header(RESULT.0, RESULT.1).body(body).unwrap()
+                hyper::Response::builder()
+                    .header(RESULT.0, RESULT.1)
+                    .body(body)
+                    .unwrap()
             },
             cut,
         ),
@@ -184,7 +167,7 @@ async fn a_pack_that_is_cut_short_or_fails_its_checksum_is_a_failure_that_passes
 
 #[tokio::test(flavor = "multi_thread")]
 async fn other_bytes_than_those_that_were_asked_for_are_noticed_by_their_hash() {
-    let (root, repo) = repo();
+    let (root, repo) = some_repo();
     let real = repo.git(&["rev-parse", "main"]);
     let fake = "0123456789012345678901234567890123456789";
     let root_path = root.path().to_owned();
@@ -219,13 +202,15 @@ async fn other_bytes_than_those_that_were_asked_for_are_noticed_by_their_hash() 
     let host = format!("git.test:{}", site.port());
     assert_eq!(
         found,
-        format!("attention object_missing: {host} did not send object {fake}: nothing in its pack has that hash")
+        format!(
+            "attention object_missing: {host} did not send object {fake}: nothing in its pack has that hash"
+        )
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pack_over_budget_is_refused_by_what_it_has_too_much_of() {
-    let (root, repo) = repo();
+    let (root, repo) = some_repo();
     let site = site(git_http::handler(root.path(), git_http::Options::default())).await;
     let mut small = to(&site);
     small.budget.objects = 3;
@@ -248,7 +233,10 @@ async fn a_pack_over_budget_is_refused_by_what_it_has_too_much_of() {
     std::fs::File::create(&file).unwrap().set_len(200 << 20).unwrap();
     let blob = repo.git(&["hash-object", "-w", file.to_str().unwrap()]);
     let entry = ptah_sources_tests::repo::Entry::Link("100644", blob);
-    repo.commit_tree(&repo.tree(&[(vec!["db".into(), "a.sql".into()], entry)]), "refs/heads/main");
+    repo.commit_tree(
+        &repo.tree(&[(vec!["db".into(), "a.sql".into()], entry)]),
+        "refs/heads/main",
+    );
     assert_eq!(
         failing(to(&site), &attempt()).await,
         "refused object_too_large: the pack has an object of more than 67109888 bytes"
@@ -257,7 +245,7 @@ async fn a_pack_over_budget_is_refused_by_what_it_has_too_much_of() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn certificates_that_the_trust_does_not_cover_are_refused_with_the_reason() {
-    let (root, _repo) = repo();
+    let (root, _repo) = some_repo();
     let answers = || git_http::handler(root.path(), git_http::Options::default());
     for (authority, flaw, reason) in [
         (&*STRANGER, Flaw::None, "no given root signed it"),
@@ -301,150 +289,9 @@ async fn a_host_that_is_not_there_is_a_failure_that_passes() {
     );
 }
 
-/// Git that stops somewhere: before it answers, within the advertisement, within the pack; or that goes on by a byte a
-/// moment.
-fn slow(root: &TempDir, stage: &'static str, trickle: bool) -> Handler {
-    let root = root.path().to_owned();
-    Arc::new(move |request| {
-        let now = match request.method().as_str() {
-            "GET" => "advertisement",
-            _ if request.body().windows(13).any(|part| part == b"command=fetch") => "pack",
-            _ => "listing",
-        };
-        let root = root.clone();
-        Box::pin(async move {
-            if stage == "headers" {
-                std::future::pending::<()>().await;
-            }
-            let answer = git_http::serve(root, request, false).await;
-            if now != stage {
-                return answer;
-            }
-            let (parts, body) = answer.into_parts();
-            let body = body.collect().await.unwrap().to_bytes();
-            let half = body.len() / 2;
-            let begin = futures::stream::iter([Ok(hyper::body::Frame::data(body.slice(..half)))]);
-            let rest = futures::stream::unfold(body.slice(half..), move |mut rest| async move {
-                if !trickle {
-                    std::future::pending::<()>().await;
-                }
-                tokio::time::sleep(Duration::from_millis(200)).await;
-                let byte = if rest.is_empty() { return None } else { rest.split_to(1) };
-                Some((Ok(hyper::body::Frame::data(byte)), rest))
-            });
-            let stream = futures::StreamExt::chain(begin, rest);
-            Response::from_parts(parts, http_body_util::StreamBody::new(stream).boxed())
-        })
-    })
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn one_deadline_covers_a_server_that_stalls_or_trickles_anywhere() {
-    let (root, _repo) = repo();
-    for (stage, trickle) in [
-        ("headers", false),
-        ("advertisement", false),
-        ("advertisement", true),
-        ("listing", false),
-        ("listing", true),
-        ("pack", false),
-        ("pack", true),
-    ] {
-        let site = site(slow(&root, stage, trickle)).await;
-        let limits = Limits {
-            total: Duration::from_secs(1),
-            ..Limits::default()
-        };
-        let began = Instant::now();
-        let found = failing(to(&site), &Attempt::new(limits, CancellationToken::new())).await;
-        assert_eq!(
-            found, "transient deadline_exceeded: the attempt took longer than 1 s",
-            "{stage}, trickle: {trickle}"
-        );
-        assert!(began.elapsed() < Duration::from_secs(4), "{stage}: {:?}", began.elapsed());
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn silence_ends_an_attempt_before_its_deadline() {
-    let (root, _repo) = repo();
-    for stage in ["headers", "pack"] {
-        let site = site(slow(&root, stage, false)).await;
-        let limits = Limits {
-            idle: Duration::from_secs(1),
-            ..Limits::default()
-        };
-        let found = failing(to(&site), &Attempt::new(limits, CancellationToken::new())).await;
-        assert_eq!(found, "transient stalled: no byte was received for 1 s", "{stage}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_cancelled_attempt_ends_at_once_wherever_it_is() {
-    let (root, _repo) = repo();
-    for (stage, requests, trickle) in [("headers", 1, false), ("listing", 2, false), ("pack", 3, false), ("pack", 3, true)] {
-        let site = site(slow(&root, stage, trickle)).await;
-        let cancel = CancellationToken::new();
-        let attempt = Attempt::new(Limits::default(), cancel.clone());
-        let failing = failing(to(&site), &attempt);
-        let cancelling = async {
-            while site.seen().len() < requests {
-                tokio::task::yield_now().await;
-            }
-            cancel.cancel();
-            Instant::now()
-        };
-        let (found, cancelled) = tokio::join!(failing, cancelling);
-        assert_eq!(found, "transient cancelled: the attempt was cancelled", "{stage}");
-        // The promise is 100 ms, on a machine that does nothing else.
-        assert!(cancelled.elapsed() < Duration::from_secs(1), "{stage}: {:?}", cancelled.elapsed());
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_ssh_server_that_stalls_or_trickles_or_is_none_ends_with_the_attempt() {
-    use tokio::io::AsyncWriteExt as _;
-    let (_root, repo) = repo();
-    let sshd = ptah_sources_tests::sshd::Sshd::start(&Default::default());
-    for (greeting, expected) in [
-        ("", "transient deadline_exceeded: the attempt took longer than 1 s".to_owned()),
-        ("SSH-2.0-slow\r\n", "transient deadline_exceeded: the attempt took longer than 1 s".to_owned()),
-        ("HTTP/1.1 400 Bad Request\r\n\r\n", "transient".to_owned()),
-    ] {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let closes = greeting.starts_with("HTTP");
-        let serving = tokio::spawn(async move {
-            let mut held = Vec::new();
-            while let Ok((mut stream, _)) = listener.accept().await {
-                let _ = stream.write_all(greeting.as_bytes()).await;
-                if !closes {
-                    held.push(stream);
-                }
-            }
-        });
-        let mut request = crate::support::ssh_request(&sshd, &repo, "main", "db");
-        let text = request.repository.to_string().replace(&sshd.port().to_string(), &port.to_string());
-        request.repository = text.parse().unwrap();
-        let host = format!("127.0.0.1:{port}");
-        let known = format!("[127.0.0.1]:{port} {}", sshd.host_key("ed25519"));
-        crate::support::credential(
-            &mut request,
-            &[("host", &host), ("identity", &sshd.identity()), ("known_hosts", &known)],
-        );
-        let limits = Limits {
-            total: Duration::from_secs(1),
-            ..Limits::default()
-        };
-        let found = failing(request, &Attempt::new(limits, CancellationToken::new())).await;
-        assert!(found.starts_with(&expected), "{greeting:?}: {found}");
-        serving.abort();
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_listing_without_an_end_stops_at_the_byte_budget() {
-    let (root, _repo) = repo();
+    let (root, _repo) = some_repo();
     let root_path = root.path().to_owned();
     let answers: Handler = Arc::new(move |request| {
         let root = root_path.clone();
@@ -453,9 +300,13 @@ async fn a_listing_without_an_end_stops_at_the_byte_budget() {
                 return git_http::serve(root, request, false).await;
             }
             let line = packets(&format!("p({} refs/heads/{})", "1".repeat(40), "x".repeat(900))).repeat(16);
-            let stream = futures::stream::repeat_with(move || Ok(hyper::body::Frame::data(line.clone().into())));
+            let stream =
+                futures::stream::repeat_with(move || Ok(hyper::body::Frame::data(line.clone().into())));
             let body = http_body_util::StreamBody::new(stream).boxed();
-            hyper::Response::builder().header(RESULT.0, RESULT.1).body(body).unwrap()
+            hyper::Response::builder()
+                .header(RESULT.0, RESULT.1)
+                .body(body)
+                .unwrap()
         })
     });
     let site = site(answers).await;
@@ -464,19 +315,26 @@ async fn a_listing_without_an_end_stops_at_the_byte_budget() {
         ..Limits::default()
     };
     let found = failing(to(&site), &Attempt::new(limits, CancellationToken::new())).await;
-    assert_eq!(found, "refused receive_budget: more than 1048576 bytes were received");
+    assert_eq!(
+        found,
+        "refused receive_budget: more than 1048576 bytes were received"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_request_for_a_pack_is_not_redirected() {
-    let (root, _repo) = repo();
+    let (root, _repo) = some_repo();
     let root_path = root.path().to_owned();
     let answers: Handler = Arc::new(move |request| {
         let root = root_path.clone();
         Box::pin(async move {
             match request.method().as_str() {
                 "GET" => git_http::serve(root, request, false).await,
-                _ => response(307, &[("location", "https://other.test/app.git/git-upload-pack")], ""),
+                _ => response(
+                    307,
+                    &[("location", "https://other.test/app.git/git-upload-pack")],
+                    "",
+                ),
             }
         })
     });
@@ -494,7 +352,7 @@ async fn what_a_person_or_the_environment_configured_for_git_changes_nothing() {
         return in_that_environment(&url).await;
     }
     // `GIT_CONFIG_*`, proxies and the home folder would redirect, verify less, or send a credential if they were read.
-    let (root, _repo) = repo();
+    let (root, _repo) = some_repo();
     let site = site(git_http::handler(root.path(), git_http::Options::default())).await;
     let home = tempfile::tempdir().unwrap();
     let config = "[http]\nsslVerify = false\nproxy = http://127.0.0.1:1\n[url \"https://other.test/\"]\ninsteadOf = \
@@ -502,7 +360,10 @@ async fn what_a_person_or_the_environment_configured_for_git_changes_nothing() {
     std::fs::write(home.path().join(".gitconfig"), config).unwrap();
     let program = std::env::current_exe().unwrap();
     let run = tokio::process::Command::new(program)
-        .args(["failures::what_a_person_or_the_environment_configured_for_git_changes_nothing", "--exact"])
+        .args([
+            "failures::what_a_person_or_the_environment_configured_for_git_changes_nothing",
+            "--exact",
+        ])
         .env("HOME", home.path())
         .env("HTTPS_PROXY", "http://127.0.0.1:1")
         .env("https_proxy", "http://127.0.0.1:1")
@@ -519,7 +380,11 @@ async fn what_a_person_or_the_environment_configured_for_git_changes_nothing() {
     let text = String::from_utf8_lossy(&run.stdout).into_owned();
     assert!(run.status.success() && text.contains("1 passed"), "{text}");
     assert!(site.take_seen().iter().all(|seen| seen.authorization.is_none()));
-    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 1, "nothing was written to the home folder");
+    assert_eq!(
+        std::fs::read_dir(home.path()).unwrap().count(),
+        1,
+        "nothing was written to the home folder"
+    );
 }
 
 /// The other half of the test above, in its environment.

@@ -91,7 +91,10 @@ async fn promise_p064_a_commit_that_its_ref_left_is_fetched_by_id_or_along_the_h
             }
             server.site.take_seen();
             let case = format!("version 0: {version_0}, {allows}, filter: {filter}, {ahead} ahead");
-            let found = again(&request, &recorded).await.map_err(|error| told(&error)).map(|_| ());
+            let found = again(&request, &recorded)
+                .await
+                .map_err(|error| told(&error))
+                .map(|_| ());
             assert_eq!(found, Ok(()), "{case}");
             let asked: Vec<u32> = server
                 .site
@@ -124,7 +127,10 @@ async fn promise_p064_the_same_over_ssh() {
         for number in 1..=12 {
             repo.commit(&[("db/a.sql", &number.to_string())]);
         }
-        let found = again(&request, &recorded).await.map_err(|error| told(&error)).map(|_| ());
+        let found = again(&request, &recorded)
+            .await
+            .map_err(|error| told(&error))
+            .map(|_| ());
         assert_eq!(found, Ok(()), "version 2: {version_2}");
     }
 }
@@ -171,7 +177,10 @@ async fn promise_p065_a_commit_that_was_forced_away_is_refused_and_the_ref_is_re
             )
         );
         repo.git(&["update-ref", "refs/heads/saved", &recorded.commit]);
-        assert!(again(&request, &recorded).await.is_ok(), "by its id, since another branch is at it");
+        assert!(
+            again(&request, &recorded).await.is_ok(),
+            "by its id, since another branch is at it"
+        );
     }
 }
 
@@ -232,17 +241,38 @@ async fn promise_p071_an_unchanged_ref_costs_one_listing_and_fetches_nothing() {
             tag_object: resolution.tag_object.clone(),
         };
         server.site.take_seen();
-        let unchanged = git::resolve_if_changed(&request, &known, &attempt(), None).await.unwrap();
+        let unchanged = git::resolve_if_changed(&request, &known, &attempt(), None)
+            .await
+            .unwrap();
         assert_eq!(unchanged, None);
-        let asked: Vec<String> = server.site.take_seen().into_iter().map(|seen| seen.method).collect();
+        let asked: Vec<String> = server
+            .site
+            .take_seen()
+            .into_iter()
+            .map(|seen| seen.method)
+            .collect();
         assert_eq!(asked, ["GET", "POST"], "the capabilities, then the listing");
         for other in [
-            Known { commit: "0".repeat(40), ..known.clone() },
-            Known { reference: Some("refs/heads/other".into()), ..known.clone() },
-            Known { tag_object: Some("0".repeat(40)), ..known.clone() },
+            Known {
+                commit: "0".repeat(40),
+                ..known.clone()
+            },
+            Known {
+                reference: Some("refs/heads/other".into()),
+                ..known.clone()
+            },
+            Known {
+                tag_object: Some("0".repeat(40)),
+                ..known.clone()
+            },
         ] {
-            let found = git::resolve_if_changed(&request, &other, &attempt(), None).await.unwrap();
-            assert_eq!(found.unwrap().resolution.content_digest, resolution.content_digest);
+            let found = git::resolve_if_changed(&request, &other, &attempt(), None)
+                .await
+                .unwrap();
+            assert_eq!(
+                found.unwrap().resolution.content_digest,
+                resolution.content_digest
+            );
         }
     }
     // Another commit with the same files is another revision with the same content.
@@ -255,7 +285,7 @@ async fn promise_p071_an_unchanged_ref_costs_one_listing_and_fetches_nothing() {
 }
 
 /// What git itself receives for a shallow fetch, by its own count of the pack's bytes.
-fn bytes_of_git(repo: &Repo, url: &str, filter: bool) -> u64 {
+fn bytes_of_git(url: &str) -> u64 {
     let into = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| {
         let output = Command::new("git")
@@ -265,16 +295,24 @@ fn bytes_of_git(repo: &Repo, url: &str, filter: bool) -> u64 {
             .args(arguments)
             .output()
             .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     };
     run(&["init", "-q"]);
-    let mut fetch = vec!["fetch", "-q", "--depth", "1", "--no-tags"];
-    if filter {
-        fetch.push("--filter=blob:none");
-    }
-    fetch.extend([url, "refs/heads/main"]);
-    run(&fetch);
-    let _ = repo;
+    run(&[
+        "-c",
+        "fetch.unpackLimit=1",
+        "fetch",
+        "-q",
+        "--depth",
+        "1",
+        "--no-tags",
+        url,
+        "refs/heads/main",
+    ]);
     let packs = std::fs::read_dir(into.path().join(".git/objects/pack")).unwrap();
     packs
         .map(|entry| entry.unwrap())
@@ -311,9 +349,15 @@ async fn depth_one_is_one_commit_in_every_version_and_a_filter_leaves_other_file
                     ("big/changing", &noise(number + 100)),
                 ]);
             }
-            let resolution = resolve(&server.request("app.git", "main", "db")).await.unwrap().resolution;
-            let whole = bytes_of_git(&repo, &format!("file://{}", repo.path().display()), false);
-            let case = format!("version 0: {version_0}, filter: {filter}: {} of {whole}", resolution.received);
+            let resolution = resolve(&server.request("app.git", "main", "db"))
+                .await
+                .unwrap()
+                .resolution;
+            let whole = bytes_of_git(&format!("file://{}", repo.path().display()));
+            let case = format!(
+                "version 0: {version_0}, filter: {filter}: {} of {whole}",
+                resolution.received
+            );
             if filter && !version_0 {
                 assert!(resolution.received < 4096, "{case}");
             } else {
@@ -337,7 +381,11 @@ async fn a_server_that_filters_but_does_not_give_blobs_by_id_is_asked_for_everyt
     let answers: ptah_sources_tests::https::Handler = Arc::new(move |request| {
         let (root, wants) = (at.clone(), format!("want {blob}"));
         Box::pin(async move {
-            if request.body().windows(wants.len()).any(|part| part == wants.as_bytes()) {
+            if request
+                .body()
+                .windows(wants.len())
+                .any(|part| part == wants.as_bytes())
+            {
                 let error = format!("ERR want {} not valid", &wants[5..]);
                 let body = format!("{:04x}{error}", error.len() + 4);
                 let kind = ("content-type", "application/x-git-upload-pack-result");
@@ -358,8 +406,78 @@ async fn received_bytes_are_those_of_the_whole_attempt() {
     let repo = server.repo("app.git");
     repo.commit(&[("db/a.sql", "0")]);
     let attempt = Attempt::new(Limits::default(), CancellationToken::new());
-    let resolved = git::resolve(&server.request("app.git", "main", "db"), &attempt, None).await.unwrap();
+    let resolved = git::resolve(&server.request("app.git", "main", "db"), &attempt, None)
+        .await
+        .unwrap();
     assert_eq!(resolved.resolution.received, attempt.received());
     assert!(attempt.received() > 200);
     assert_eq!((resolved.resolution.bytes, resolved.resolution.files), (1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn http_2_is_spoken_where_the_server_does() {
+    use ptah_sources_tests::{https::Site, tls::CA};
+    let root = tempfile::tempdir().unwrap();
+    let repo = Repo::init(root.path(), "app.git");
+    repo.commit(&[("db/a.sql", "a")]);
+    let answers = git_http::handler(root.path(), git_http::Options::default());
+    let site = Site::start(Some(CA.http2_server()), answers).await;
+    let request = crate::support::request(&site.url("git.test", "/app.git"), "main", "db");
+    crate::support::resolve_like_git(&request, &repo).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn promise_p067_an_unchanged_pinned_commit_is_still_held_to_the_advertisement() {
+    let server = Server::start().await;
+    let repo = server.repo("app.git");
+    let id = repo.commit(&[("db/a.sql", "0")]);
+    let request = server.request("app.git", &id, "db");
+    let known = Known {
+        commit: id,
+        reference: None,
+        tag_object: None,
+    };
+    let found = git::resolve_if_changed(&request, &known, &attempt(), None)
+        .await
+        .unwrap();
+    assert_eq!(found, None);
+    assert_eq!(server.site.take_seen().len(), 1);
+    repo.commit(&[("db/a.sql", "1")]);
+    let error = git::resolve_if_changed(&request, &known, &attempt(), None)
+        .await
+        .unwrap_err();
+    assert_eq!(error.code(), "commit_not_allowed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn thousands_of_files_are_asked_for_by_their_ids_in_one_request() {
+    let server = Server::start().await;
+    let repo = server.repo("app.git");
+    repo.config("uploadpack.allowFilter", "true");
+    let files: Vec<(String, String)> = (0..3000)
+        .map(|number| {
+            (
+                format!("db/{:02}/{number}.sql", number % 50),
+                format!("-- {number}"),
+            )
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    repo.commit(&[&files[..], &[("other", "x")]].concat());
+    let request = server.request("app.git", "main", "db");
+    let resolved = resolve(&request).await.unwrap();
+    assert_eq!(resolved.resolution.files, 3000);
+    let seen = server.site.take_seen();
+    let wants =
+        |seen: &ptah_sources_tests::https::Seen| String::from_utf8_lossy(&seen.body).matches("want ").count();
+    assert_eq!(seen.iter().map(wants).collect::<Vec<_>>(), [0, 0, 1, 3000]);
+    let sshd = Sshd::start(&sshd::Options::default());
+    let over_ssh = resolve(&ssh_request(&sshd, &repo, "main", "db")).await.unwrap();
+    assert_eq!(
+        over_ssh.resolution.content_digest,
+        resolved.resolution.content_digest
+    );
 }

@@ -4,8 +4,10 @@
 mod contents;
 mod credentials;
 mod failures;
+mod jgit;
 mod later;
 mod pinned;
 mod refs;
+mod slow;
 mod ssh;
 mod support;

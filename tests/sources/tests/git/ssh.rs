@@ -19,7 +19,11 @@ fn repo() -> (TempDir, Repo) {
 
 fn keys_for(sshd: &Sshd, request: &Request, identity: &str, known: &str) -> Result<Credential, Error> {
     let host = format!("127.0.0.1:{}", sshd.port());
-    let keys = [("host", host.as_str()), ("identity", identity), ("known_hosts", known)];
+    let keys = [
+        ("host", host.as_str()),
+        ("identity", identity),
+        ("known_hosts", known),
+    ];
     try_credential(request, &keys, None)
 }
 
@@ -37,15 +41,23 @@ async fn promise_p070_a_host_is_known_by_the_keys_of_its_lines_and_by_no_other()
         let name = format!("[127.0.0.1]:{}", sshd.port());
         let mut known = String::new();
         for text in lines.split("; ").filter(|text| *text != "EMPTY") {
-            let mut text = text.replace("rsa-strange", "RSA-STRANGE").replace(" strange", &format!(" {STRANGE}"));
+            let mut text = text
+                .replace("rsa-strange", "RSA-STRANGE")
+                .replace(" strange", &format!(" {STRANGE}"));
             for kind in &kinds {
                 text = text.replace(&format!(" {kind}"), &format!(" {}", sshd.host_key(kind)));
             }
             if text.starts_with("HASHED ") {
-                text = sshd.hashed(&name, text.trim_start_matches("HASHED ")).trim().to_owned();
+                text = sshd
+                    .hashed(&name, text.trim_start_matches("HASHED "))
+                    .trim()
+                    .to_owned();
             }
             let rsa = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAAwABAg==";
-            let text = text.replace("RSA-STRANGE", rsa).replace("HOST", &name).replace("BARE", "127.0.0.1");
+            let text = text
+                .replace("RSA-STRANGE", rsa)
+                .replace("HOST", &name)
+                .replace("BARE", "127.0.0.1");
             known.push_str(&text);
             known.push('\n');
         }
@@ -54,7 +66,9 @@ async fn promise_p070_a_host_is_known_by_the_keys_of_its_lines_and_by_no_other()
             Err(error) => told(&error),
             Ok(credential) => {
                 request.credential = Some(credential);
-                resolve(&request).await.map_or_else(|error| told(&error), |_| "ok".to_owned())
+                resolve(&request)
+                    .await
+                    .map_or_else(|error| told(&error), |_| "ok".to_owned())
             }
         };
         let port = sshd.port().to_string();
@@ -129,7 +143,10 @@ async fn a_key_that_is_not_let_in_is_told_as_such_and_shown_once() {
     let before = sshd.connections();
     let error = resolve(&request).await.unwrap_err();
     let name = format!("[127.0.0.1]:{}", sshd.port());
-    assert_eq!(told(&error), format!("input authentication_failed: {name} rejects the credential"));
+    assert_eq!(
+        told(&error),
+        format!("input authentication_failed: {name} rejects the credential")
+    );
     assert_eq!(sshd.connections() - before, 1);
 }
 
@@ -156,10 +173,36 @@ async fn ssh_without_a_credential_and_a_host_that_does_not_answer_are_refused() 
     let sshd = Sshd::start(&sshd::Options::default());
     let known = format!("[127.0.0.1]:1 {STRANGE}");
     let (host, identity) = ("127.0.0.1:1", sshd.identity());
-    credential(&mut request, &[("host", host), ("identity", &identity), ("known_hosts", &known)]);
+    credential(
+        &mut request,
+        &[("host", host), ("identity", &identity), ("known_hosts", &known)],
+    );
     let error = resolve(&request).await.unwrap_err();
     assert_eq!(
         told(&error),
         "transient connection_failed: the connection to [127.0.0.1]:1 was refused or broke"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_of_old_algorithms_alone_is_refused_by_what_it_lacks() {
+    let (_root, repo) = self::repo();
+    for (line, what) in [
+        ("Ciphers aes128-cbc\n", "cipher"),
+        ("KexAlgorithms diffie-hellman-group1-sha1\n", "key exchange"),
+        ("Ciphers aes128-ctr\nMACs hmac-md5\n", "message authentication"),
+    ] {
+        let sshd = Sshd::start(&sshd::Options {
+            more: line,
+            ..Default::default()
+        });
+        let error = resolve(&ssh_request(&sshd, &repo, "main", "db"))
+            .await
+            .unwrap_err();
+        let name = format!("[127.0.0.1]:{}", sshd.port());
+        assert_eq!(
+            told(&error),
+            format!("input ssh_algorithms: host {name} offers no {what} for SSH that is spoken here")
+        );
+    }
 }

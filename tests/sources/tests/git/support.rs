@@ -2,13 +2,14 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::FailureClass;
 use ptah_resolver::git::{self, Credential, Error, Request, Resolved, SecretKeys};
 use ptah_resolver::net::{Attempt, Limits, Network, Trust};
 use ptah_sources_tests::git_http;
-use ptah_sources_tests::https::Site;
+use ptah_sources_tests::https::{Handler, Site};
 use ptah_sources_tests::repo::Repo;
 use ptah_sources_tests::sshd::Sshd;
 use ptah_sources_tests::tls::{CA, Flaw};
@@ -64,8 +65,14 @@ pub fn credential(request: &mut Request, keys: &[(&str, &str)]) {
     request.credential = Some(try_credential(request, keys, None).unwrap());
 }
 
-pub fn try_credential(request: &Request, keys: &[(&str, &str)], ca: Option<&[u8]>) -> Result<Credential, Error> {
-    let keys = keys.iter().map(|(key, value)| ((*key).to_owned(), value.as_bytes().to_vec()));
+pub fn try_credential(
+    request: &Request,
+    keys: &[(&str, &str)],
+    ca: Option<&[u8]>,
+) -> Result<Credential, Error> {
+    let keys = keys
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), value.as_bytes().to_vec()));
     Credential::new(&SecretKeys::new(keys), &request.repository, ca)
 }
 
@@ -82,7 +89,10 @@ pub async fn resolve_like_git(request: &Request, repo: &Repo) -> Resolved {
     let out = tempfile::tempdir().unwrap();
     let resolved = git::resolve(request, &attempt(), Some(out.path())).await.unwrap();
     let commit = resolved.resolution.commit.as_deref().unwrap();
-    assert_eq!(resolved.commit_object, repo.bytes(&["cat-file", "commit", commit], b""));
+    assert_eq!(
+        resolved.commit_object,
+        repo.bytes(&["cat-file", "commit", commit], b"")
+    );
     assert_eq!(
         files(&resolved),
         listed_by_git(repo, commit, request.path.as_str()),
@@ -110,10 +120,17 @@ pub fn files(resolved: &Resolved) -> Vec<(String, u64, String)> {
 /// The same as `git ls-tree` and `git cat-file` tell it.
 pub fn listed_by_git(repo: &Repo, commit: &str, path: &str) -> Vec<(String, u64, String)> {
     let whole = path == ".";
-    let at = if whole { format!("{commit}^{{tree}}") } else { format!("{commit}:{path}") };
+    let at = if whole {
+        format!("{commit}^{{tree}}")
+    } else {
+        format!("{commit}:{path}")
+    };
     let single = repo.git(&["cat-file", "-t", &at]) == "blob";
     let blobs: Vec<(String, String)> = if single {
-        vec![(path.rsplit('/').next().unwrap().to_owned(), repo.git(&["rev-parse", &at]))]
+        vec![(
+            path.rsplit('/').next().unwrap().to_owned(),
+            repo.git(&["rev-parse", &at]),
+        )]
     } else {
         let listed = repo.git(&["ls-tree", "-r", "-z", &at]);
         listed
@@ -168,17 +185,60 @@ pub fn ssh_request(sshd: &Sshd, repo: &Repo, reference: &str, path: &str) -> Req
     let host = format!("127.0.0.1:{}", sshd.port());
     credential(
         &mut request,
-        &[("host", &host), ("identity", &sshd.identity()), ("known_hosts", &keys.join("\n"))],
+        &[
+            ("host", &host),
+            ("identity", &sshd.identity()),
+            ("known_hosts", &keys.join("\n")),
+        ],
     );
     request
 }
 
 pub fn ssh_url(sshd: &Sshd, repo: &Repo) -> String {
-    format!("ssh://{}@127.0.0.1:{}{}", user(), sshd.port(), repo.path().display())
+    format!(
+        "ssh://{}@127.0.0.1:{}{}",
+        user(),
+        sshd.port(),
+        repo.path().display()
+    )
 }
 
 /// Who runs the tests: the user whom sshd lets in.
 fn user() -> String {
     let printed = std::process::Command::new("id").arg("-un").output().unwrap();
     String::from_utf8(printed.stdout).unwrap().trim().to_owned()
+}
+
+/// A repository with something in it.
+pub fn some_repo() -> (TempDir, Repo) {
+    let root = tempfile::tempdir().unwrap();
+    let repo = Repo::init(root.path(), "app.git");
+    repo.commit(&[("db/a.sql", &"CREATE TABLE a ();\n".repeat(2000)), ("b", "b")]);
+    (root, repo)
+}
+
+/// A trusted server that answers so.
+pub async fn site(handler: Handler) -> Site {
+    Site::start(Some(CA.server(Flaw::None)), handler).await
+}
+
+/// A request to its repository.
+pub fn to(site: &Site) -> Request {
+    request(&site.url("git.test", "/app.git"), "main", "db")
+}
+
+/// Resolves into a private place and a folder that must be as empty afterwards as before.
+pub async fn failing(mut request: Request, attempt: &Attempt) -> String {
+    let (scratch, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    request.scratch = Some(scratch.path().to_owned());
+    let error = git::resolve(&request, attempt, Some(out.path()))
+        .await
+        .unwrap_err();
+    assert!(is_empty(out.path()));
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !is_empty(scratch.path()) {
+        assert!(Instant::now() < deadline, "the private folder is left behind");
+        tokio::task::yield_now().await;
+    }
+    told(&error)
 }

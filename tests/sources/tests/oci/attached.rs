@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ptah_contract::artifact::{ArtifactDescription, Found};
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::FailureClass;
-use ptah_resolver::oci::{describe, resolve_if_changed};
+use ptah_resolver::oci::{Attachments, describe, resolve_if_changed};
 use ptah_sources_tests::oci::lying::{Log, Lying, Rule, Script, listener};
 use ptah_sources_tests::oci::registry::{Access, Registry};
 use ptah_sources_tests::oci::run;
@@ -54,7 +54,9 @@ async fn attach(registry: &Registry) -> (ArtifactDescription, Value) {
     );
     let (resolution, _) = resolve(&request(&target)).await.unwrap();
     let digest = resolution.artifact_digest.unwrap();
-    let described = describe(&request(&target), digest, &attempt()).await.unwrap();
+    let described = describe(&request(&target), digest, Attachments::Listed, &attempt())
+        .await
+        .unwrap();
     (described, serde_json::from_str(&listed).unwrap())
 }
 
@@ -155,7 +157,7 @@ async fn pages_are_followed_within_the_repository_and_up_to_a_thousand_attachmen
     let (_server, authority, log, digest) = serve(artifact(), &[&one, &two]).await;
     let wanted = request(&format!("oci://{authority}/app:v1"));
     assert_eq!(
-        describe(&wanted, digest, &attempt())
+        describe(&wanted, digest, Attachments::Listed, &attempt())
             .await
             .unwrap()
             .attached
@@ -163,6 +165,10 @@ async fn pages_are_followed_within_the_repository_and_up_to_a_thousand_attachmen
         3
     );
     let asked = log.lines();
+    let plain = describe(&wanted, digest, Attachments::LeftOut, &attempt())
+        .await
+        .unwrap();
+    assert_eq!((plain.attached, log.lines().len()), (Vec::new(), asked.len() + 1));
     assert_eq!(asked[1], format!("self GET /v2/app/referrers/{digest} -"));
     assert_eq!(asked[2], format!("self GET /v2/app/referrers/{digest}?page=2 -"));
 
@@ -206,7 +212,9 @@ async fn pages_are_followed_within_the_repository_and_up_to_a_thousand_attachmen
     ] {
         let (_server, authority, _, digest) = serve(artifact(), &[rule]).await;
         let wanted = request(&format!("oci://{authority}/app:v1"));
-        let error = describe(&wanted, digest, &attempt()).await.unwrap_err();
+        let error = describe(&wanted, digest, Attachments::Listed, &attempt())
+            .await
+            .unwrap_err();
         assert_eq!(
             (error.code(), error.class()),
             (code, class),
@@ -223,7 +231,9 @@ async fn the_tag_of_cosign_counts_and_something_else_under_it_does_not() {
     store.files(&tag, [("signature", &b"x"[..])]);
     let (_server, authority, _, digest) = serve(store.clone(), &[]).await;
     let wanted = request(&format!("oci://{authority}/app@{digest}"));
-    let described = describe(&wanted, digest, &attempt()).await.unwrap();
+    let described = describe(&wanted, digest, Attachments::Listed, &attempt())
+        .await
+        .unwrap();
     assert!(described.pinned);
     assert_eq!(
         described.attached.iter().map(|one| one.found).collect::<Vec<_>>(),
@@ -238,7 +248,13 @@ async fn the_tag_of_cosign_counts_and_something_else_under_it_does_not() {
     );
     let (_server, authority, _, digest) = serve(store, &[]).await;
     let wanted = request(&format!("oci://{authority}/app:v1"));
-    assert_eq!(describe(&wanted, digest, &attempt()).await.unwrap().attached, []);
+    assert_eq!(
+        describe(&wanted, digest, Attachments::Listed, &attempt())
+            .await
+            .unwrap()
+            .attached,
+        []
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -299,27 +315,101 @@ async fn an_unchanged_tag_costs_one_head_request_and_a_moved_one_is_not_asked_fo
     assert_eq!(gone.unwrap_err().code(), "not_found");
 }
 
+/// A folder of files, packed, beside a file.
+fn packed() -> Store {
+    let mut archive = tar::Builder::new(Vec::new());
+    for n in 0..50 {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(4096);
+        archive
+            .append_data(&mut header, format!("d/{n}.sql"), &[b'x'; 4096][..])
+            .unwrap();
+    }
+    let mut store = artifact();
+    let manifest: Value = serde_json::from_slice(&store.manifests["v1"].0).unwrap();
+    let mut layer = store.blob(
+        "application/vnd.oci.image.layer.v1.tar",
+        &archive.into_inner().unwrap(),
+    );
+    layer["annotations"] =
+        json!({"org.opencontainers.image.title": "d", "io.deis.oras.content.unpack": "true"});
+    let mut both = manifest;
+    let file = both["layers"][0].clone();
+    both["layers"] = json!([layer, file]);
+    store.manifest("v1", MANIFEST, both.to_string().as_bytes());
+    store
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancelled_attempt_ends_at_once_and_leaves_nothing() {
-    let (_server, authority, log, _) = serve(
-        artifact(),
-        &["self GET /v2/app/blobs/* -> 200 ; Content-Length: 1 ; stall 0"],
-    )
-    .await;
+    let file = "self GET /v2/app/blobs/* -> 200 ; Content-Length: 1 ; stall 0";
+    let blob = packed().manifests["v1"].0.clone();
+    let layer = serde_json::from_slice::<Value>(&blob).unwrap()["layers"][0].clone();
+    let (size, digest) = (layer["size"].as_u64().unwrap(), layer["digest"].as_str().unwrap());
+    let archive = format!("self GET /v2/app/blobs/{digest} -> 200 ; Content-Length: {size} ; stall 20000");
+    for (store, rule, waits) in [(artifact(), file.to_owned(), 2), (packed(), archive, 3)] {
+        let (_server, authority, log, _) = serve(store, &[&rule]).await;
+        let wanted = request(&format!("oci://{authority}/app:v1"));
+        let attempt = attempt();
+        let out = tempfile::tempdir().unwrap();
+        let cancel = attempt.cancellation().clone();
+        let resolving = ptah_resolver::oci::resolve(&wanted, &attempt, Some(out.path()));
+        let cancelling = async {
+            while log.lines().len() < waits {
+                tokio::task::yield_now().await;
+            }
+            cancel.cancel();
+            std::time::Instant::now()
+        };
+        let (resolved, at) = tokio::join!(resolving, cancelling);
+        assert!(at.elapsed() < std::time::Duration::from_secs(2));
+        assert_eq!(resolved.unwrap_err().code(), "cancelled");
+        assert_eq!(std::fs::read_dir(out.path()).unwrap().count(), 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn work_that_is_dropped_half_way_leaves_nothing_either() {
+    let mut store = packed();
+    // The archive comes whole, and what comes after it never does.
+    let missing = Digest::of(b"A").to_string();
+    store.blobs.remove(&missing);
+    let rule = format!("self GET /v2/app/blobs/{missing} -> 200 ; Content-Length: 1 ; stall 0");
+    let (_server, authority, log, _) = serve(store, &[&rule]).await;
     let wanted = request(&format!("oci://{authority}/app:v1"));
-    let attempt = attempt();
-    let out = tempfile::tempdir().unwrap();
-    let cancel = attempt.cancellation().clone();
-    let resolving = ptah_resolver::oci::resolve(&wanted, &attempt, Some(out.path()));
-    let cancelling = async {
-        while log.lines().len() < 2 {
-            tokio::task::yield_now().await;
-        }
-        cancel.cancel();
-        std::time::Instant::now()
-    };
-    let (resolved, at) = tokio::join!(resolving, cancelling);
-    assert!(at.elapsed() < std::time::Duration::from_secs(2));
-    assert_eq!(resolved.unwrap_err().code(), "cancelled");
-    assert_eq!(std::fs::read_dir(out.path()).unwrap().count(), 0);
+    let (attempt, out) = (attempt(), tempfile::tempdir().unwrap());
+    let entries = || std::fs::read_dir(out.path()).unwrap().count();
+    tokio::select! {
+        _ = ptah_resolver::oci::resolve(&wanted, &attempt, Some(out.path())) => panic!("it ended"),
+        () = async {
+            while log.lines().len() < 3 || entries() == 0 {
+                tokio::task::yield_now().await;
+            }
+        } => {}
+    }
+    // A thread may still unpack; it notices that nobody waits.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while entries() > 0 {
+        assert!(std::time::Instant::now() < deadline);
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_layer_that_fails_ends_the_others_and_leaves_nothing() {
+    for _ in 0..20 {
+        // The file's layer is missing while the archive is unpacked.
+        let mut store = packed();
+        store.blobs.remove(&Digest::of(b"A").to_string());
+        let (_server, authority, _, _) = serve(store, &[]).await;
+        let error = resolve(&request(&format!("oci://{authority}/app:v1")))
+            .await
+            .unwrap_err();
+        assert_eq!((error.code(), error.class()), ("not_found", FailureClass::Input));
+    }
+    let (_server, authority, _, _) = serve(packed(), &[]).await;
+    let (_, files) = resolve(&request(&format!("oci://{authority}/app:v1")))
+        .await
+        .unwrap();
+    assert_eq!(files.len(), 51);
 }

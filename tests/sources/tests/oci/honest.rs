@@ -4,12 +4,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ptah_contract::failure::FailureClass;
+use ptah_resolver::git;
 use ptah_resolver::oci::{Request, resolve_if_changed};
+use ptah_sources_tests::git_http;
+use ptah_sources_tests::https::Site;
 use ptah_sources_tests::oci::registry::{Access, Registry};
 use ptah_sources_tests::oci::run;
 use ptah_sources_tests::oci::store::{MANIFEST, Store};
 use ptah_sources_tests::oci::tls::Tls;
 use ptah_sources_tests::oci::token::{IDENTITY, PASSWORD, Realm, SERVICE, USER};
+use ptah_sources_tests::repo::Repo;
+use ptah_sources_tests::tls::{CA, Flaw};
 use serde_json::json;
 
 use crate::support::{attempt, credentials, files, request, resolve};
@@ -57,6 +62,7 @@ async fn files_and_folders_that_oras_pushes_are_the_files_that_oras_pulls() {
         ("folder", vec!["schema"]),
         ("folder-and-file", vec!["schema", "extra.sql"]),
         ("inner", vec!["schema/views"]),
+        ("here", vec!["."]),
     ] {
         let target = target(tag);
         let push = [vec!["push", "--plain-http", &target], paths].concat();
@@ -178,6 +184,65 @@ async fn the_same_files_give_one_content_digest_however_they_were_packed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn promise_p042_p061_the_same_files_from_a_config_map_git_and_a_registry_have_one_content_digest() {
+    let texts = [
+        ("a.sql", "CREATE TABLE a ();\r\n"),
+        ("d/.hidden", ""),
+        ("d/größe.sql", "SELECT 1"),
+    ];
+    let root = tempfile::tempdir().unwrap();
+    let repo = Repo::init(root.path(), "app.git");
+    repo.commit(
+        &texts
+            .map(|(path, text)| (format!("db/{path}"), text))
+            .each_ref()
+            .map(|(path, text)| (path.as_str(), *text)),
+    );
+    let handler = git_http::handler(root.path(), git_http::Options::default());
+    let site = Site::start(Some(CA.server(Flaw::None)), handler).await;
+    let url = site.url("127.0.0.1", "/app.git");
+    let mut from_git = git::Request::new(
+        url.parse().unwrap(),
+        "main".parse().unwrap(),
+        "db".parse().unwrap(),
+    );
+    from_git.trust = from_git.trust.with_pem(CA.pem().as_ref()).unwrap();
+    let from_git = git::resolve(&from_git, &attempt(), None)
+        .await
+        .unwrap()
+        .resolution;
+
+    let registry = Registry::distribution(None, &Access::All);
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in texts {
+        let at = folder.path().join(path);
+        std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+        std::fs::write(at, text).unwrap();
+    }
+    let target = format!("{}/one:v1", registry.authority);
+    run("oras", &["push", "--plain-http", &target, "."], folder.path());
+    let (from_registry, _) = resolve(&request(&target)).await.unwrap();
+
+    let data = texts
+        .iter()
+        .enumerate()
+        .map(|(n, (_, text))| (n.to_string(), text.as_bytes().to_vec()))
+        .collect();
+    let items: Vec<(String, String)> = texts
+        .iter()
+        .enumerate()
+        .map(|(n, (path, _))| (n.to_string(), (*path).to_owned()))
+        .collect();
+    let from_config_map = ptah_resolver::config_map::resolve(&data, Some(&items)).unwrap();
+    let digest = from_config_map.manifest.content_digest();
+    assert_eq!(
+        (from_git.content_digest, from_registry.content_digest),
+        (digest, digest)
+    );
+    assert_eq!(from_git.manifest, from_registry.manifest);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_runnable_image_and_an_index_of_several_are_refused_and_an_index_of_one_is_followed() {
     let registry = Registry::distribution(None, &Access::All);
     let folder = schema();
@@ -233,6 +298,15 @@ async fn a_runnable_image_and_an_index_of_several_are_refused_and_an_index_of_on
     assert_eq!(files.keys().collect::<Vec<_>>(), ["extra.sql"]);
     assert_eq!(resolution.revision, digest(&one, home));
     assert_eq!(resolution.index_digest.unwrap().to_string(), digest(&index, home));
+
+    // What is compared with the tag's answer is the index, since that is what the tag names.
+    let known = resolution.index_digest.unwrap();
+    assert_eq!(
+        resolve_if_changed(&request(&index), known, &attempt(), None)
+            .await
+            .unwrap(),
+        None
+    );
 
     let both = target("index-two");
     run(

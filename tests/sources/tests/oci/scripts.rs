@@ -144,6 +144,7 @@ impl Setting {
                 self.script.store.manifest("v1", MANIFEST, text.as_bytes());
             }
             "no-ca" => self.request.ca = None,
+            "ca" => self.request.ca = Some(rest.as_bytes().to_vec()),
             "https" => self.request.plain_http = false,
             "family" => {
                 self.request.family = Some(match rest {
@@ -152,7 +153,14 @@ impl Setting {
                 })
             }
             "content" => self.request.content_digest = Some(rest.parse().unwrap()),
-            "public" => self.request.network = Network::public_and([]),
+            "public" => {
+                let allowed = rest.split(' ').filter(|net| !net.is_empty());
+                self.request.network = Network::public_and(allowed.map(|net| net.parse().unwrap()));
+            }
+            "bound" => {
+                let limit = rest.parse().unwrap();
+                self.request.limits = self.request.limits.clone().max_files(Some(limit), "the test");
+            }
             "budget" => self.limits.bytes = rest.parse().unwrap(),
             "idle" => self.limits.idle = Duration::from_millis(rest.parse().unwrap()),
             "total" => self.limits.total = Duration::from_millis(rest.parse().unwrap()),
@@ -196,9 +204,15 @@ async fn play(case: &Case<'_>) -> Option<String> {
             shown
         }
     };
-    let right = found.starts_with(&outcome) && (asked.is_empty() || log.lines() == asked);
+    let came = log.lines();
+    let as_asked = match asked.as_slice() {
+        [] => true,
+        [one] if one == "nothing" => came.is_empty(),
+        all => came == all,
+    };
+    let right = found.starts_with(&outcome) && as_asked;
     (!right).then(|| {
-        let came = log.lines().join("\n  ");
+        let came = came.join("\n  ");
         format!(
             "{}\n wanted: {outcome}\n found:  {found}\n asked:\n  {came}\n",
             case.name

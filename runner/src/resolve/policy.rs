@@ -1,0 +1,39 @@
+//! `--source-policy`: the same rules as in a cluster, asked at the same moments.
+
+use std::path::Path;
+
+use ptah_contract::failure::{Failure, FailureClass};
+use ptah_contract::source_policy::SourcePolicy;
+use ptah_resolver::git::Repository;
+
+pub(super) fn read(file: &Path) -> Result<SourcePolicy, Failure> {
+    let bytes = std::fs::read(file).map_err(|error| {
+        let message = format!("the source policy cannot be read: {}", error.kind());
+        said("source_policy_unreadable", FailureClass::Input, message)
+    })?;
+    SourcePolicy::parse(&bytes).map_err(|error| said(error.code(), error.class(), error.to_string()))
+}
+
+/// Before anything is asked of the repository. What the policy says about files is a limit of the request, so that
+/// reading ends where it is exceeded.
+pub(super) fn admit(policy: &SourcePolicy, repository: &Repository) -> Result<(), Failure> {
+    let authority = repository.authority();
+    let usual = if repository.is_ssh() { 22 } else { 443 };
+    let port = authority.port().unwrap_or(usual);
+    policy
+        .check_git_host(authority.host(), port)
+        // Signatures of commits are not checked here, and `--verification` is refused for that.
+        .and_then(|()| policy.check_git_verification(false))
+        .map_err(|refusal| said(refusal.code(), refusal.class(), refusal.to_string()))
+}
+
+fn said(code: &str, class: FailureClass, message: String) -> Failure {
+    Failure {
+        code: code.to_owned(),
+        class,
+        message,
+        object: None,
+        sqlstate: None,
+        statement: None,
+    }
+}
