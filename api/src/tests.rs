@@ -123,7 +123,9 @@ fn promise_p009_a_client_certificate_for_a_registry_is_refused_with_its_reason()
         "transport": {"clientCertificateFrom": {"name": "certificate"}}});
     let refused = format!("{:?}", schema(spec).validate_cel().unwrap_err());
     assert!(
-        refused.contains("clientCertificateFrom is not supported: a registry is asked with a password or a token"),
+        refused.contains(
+            "clientCertificateFrom is not supported: a registry is asked with a password or a token"
+        ),
         "{refused}"
     );
 }

@@ -17,7 +17,8 @@ pub use request::{
     ResultDelivery, Step,
 };
 pub use source::{
-    ArtifactReport, FetchedReport, SourceLocator, SourceReport, SourceRequest, SourceRevision, VerificationRequest,
+    ArtifactReport, FetchedReport, SourceLocator, SourceReport, SourceRequest, SourceRevision,
+    VerificationRequest,
 };
 
 /// The only version that is written and read.

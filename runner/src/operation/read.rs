@@ -32,7 +32,9 @@ async fn reading(
     deadline: &Deadline,
 ) -> ptah_engine::Result<(Observation, ObserveReport)> {
     let policy = &request.policy;
-    let content = found.map(|found| found.found.content_digest).or(request.content_digest);
+    let content = found
+        .map(|found| found.found.content_digest)
+        .or(request.content_digest);
     let fetched = found.is_none_or(|found| found.fetched.is_some());
     if let Some(last) = request
         .last

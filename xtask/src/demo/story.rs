@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::Options;
 use super::source::Source;
-use crate::stage::{Cluster, Database};
 use crate::run;
+use crate::stage::{Cluster, Database};
 
 const PATIENCE: Duration = Duration::from_secs(300);
 pub(super) const NAMESPACE: &str = "application";

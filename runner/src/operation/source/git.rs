@@ -59,12 +59,7 @@ async fn once(
     Ok(report(&resolved.resolution))
 }
 
-fn request(
-    context: &Context<'_>,
-    repository: &str,
-    reference: &str,
-    path: &str,
-) -> Result<Request, Failure> {
+fn request(context: &Context<'_>, repository: &str, reference: &str, path: &str) -> Result<Request, Failure> {
     let failed = |error: git::Error| error.to_failure();
     let repository: Repository = repository.parse().map_err(failed)?;
     let requested = reference.parse().map_err(failed)?;

@@ -66,11 +66,7 @@ async fn reach(
             "the request names no source",
         ))
     })?;
-    let context = Context {
-        source,
-        limit,
-        stop,
-    };
+    let context = Context { source, limit, stop };
     match &source.locator {
         SourceLocator::Git {
             repository,
@@ -115,11 +111,7 @@ impl Context<'_> {
 
 /// The bytes of the certificate authorities that the spec names; the volume is there only when it names them.
 fn authorities() -> Result<Option<Vec<u8>>, Failure> {
-    optional(
-        Path::new(paths::SOURCE_CA_FILE),
-        "caFrom",
-        "source_ca_missing",
-    )
+    optional(Path::new(paths::SOURCE_CA_FILE), "caFrom", "source_ca_missing")
 }
 
 /// The folder of the Secret's keys, when the spec names a Secret.
@@ -138,7 +130,9 @@ fn optional(path: &Path, field: &str, code: &str) -> Result<Option<Vec<u8>>, Fai
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(failure(
             code,
             FailureClass::Input,
-            format!("spec.desired: the ConfigMap of {field} is not there, or does not hold the key that is named"),
+            format!(
+                "spec.desired: the ConfigMap of {field} is not there, or does not hold the key that is named"
+            ),
         )),
         Err(error) => Err(failure(
             "io_failed",

@@ -5,7 +5,9 @@ use std::path::Path;
 use ptah_contract::artifact::ArtifactDescription;
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::{Failure, FailureClass};
-use ptah_contract::protocol::{ArtifactReport, FetchedReport, SourceReport, SourceRevision, Step, StepFailure, paths};
+use ptah_contract::protocol::{
+    ArtifactReport, FetchedReport, SourceReport, SourceRevision, Step, StepFailure, paths,
+};
 use ptah_contract::resolution::Resolution;
 use ptah_resolver::content::Limits;
 use ptah_resolver::net::Attempt;
@@ -38,7 +40,11 @@ pub(super) async fn reach(
             });
         }
         (None, None) => {
-            let nothing = failure("internal", FailureClass::Internal, "nothing was found, and nothing was known");
+            let nothing = failure(
+                "internal",
+                FailureClass::Internal,
+                "nothing was found, and nothing was known",
+            );
             return Err(resolving(nothing));
         }
     };
@@ -53,7 +59,12 @@ pub(super) async fn reach(
         None => None,
         Some(policy) => Some(verify(context, &request, digest, policy).await?),
     };
-    Ok(report(&resolution, digest, described.as_ref(), policy.map(|policy| policy.digest())))
+    Ok(report(
+        &resolution,
+        digest,
+        described.as_ref(),
+        policy.map(|policy| policy.digest()),
+    ))
 }
 
 async fn once(
@@ -144,8 +155,7 @@ fn request(context: &Context<'_>, reference: &str, plain_http: bool) -> Result<R
     request.plain_http = plain_http;
     request.ca = super::authorities()?;
     if let Some(folder) = super::secret() {
-        request.credentials =
-            Some(Credentials::from_dir(folder).map_err(|error| failed(error.into()))?);
+        request.credentials = Some(Credentials::from_dir(folder).map_err(|error| failed(error.into()))?);
     }
     request.limits = Limits::default()
         .max_bytes(context.source.max_bytes, "content.maxBytes")
