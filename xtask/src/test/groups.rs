@@ -87,7 +87,11 @@ pub fn run(cache: &Cache, packages: &Packages, group: Group, filter: Option<&str
         Group::Sources => {
             let mut tests = packages.tests_of(SOURCE_TESTS);
             let runner = packages.tests_of(&["ptah-runner"]);
-            tests.extend(runner.into_iter().filter(|test| RUNNER_SOURCE_TESTS.contains(test)));
+            tests.extend(
+                runner
+                    .into_iter()
+                    .filter(|test| RUNNER_SOURCE_TESTS.contains(test)),
+            );
             sources(cache, &tests, filter)
         }
         Group::Cluster => cluster(cache, &packages.tests_of(&[CLUSTER_TESTS]), filter),
