@@ -122,7 +122,8 @@ impl<'a> Session<'a> {
             let used = self.proof.lock().await.current.clone();
             let response = self.send(&method, url, accept, used.as_ref()).await?;
             let status = response.status().as_u16();
-            if response.url().origin() != url.origin() {
+            let elsewhere = response.url().origin() != url.origin();
+            if elsewhere || (used.is_some() && !response.credential_sent) {
                 // Where the registry sent us: no proof of ours went there, so none is renewed for it.
                 return match status {
                     401 | 403 => Err(response.failure().into()),
