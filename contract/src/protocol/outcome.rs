@@ -217,7 +217,7 @@ fn check_reading(reading: &ObserveReport, source: Option<&SourceReport>) -> Resu
     if without > 1 || (without == 1) == reading.drift.is_some() {
         return Err("has a drift report exactly where it must not");
     }
-    if reading.files_missing && !source.is_some_and(|source| source.fetched.is_none()) {
+    if reading.files_missing && source.is_none_or(|source| source.fetched.is_some()) {
         return Err("lacks files of a source that was fetched");
     }
     Ok(())

@@ -2,10 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use ptah_cluster_tests::registry::{PASSWORD, Private, USER};
 use ptah_cluster_tests::{World, condition, shared};
 use ptah_contract::digest::Digest;
+use ptah_sources_tests::git_http;
+use ptah_sources_tests::https::Site;
+use ptah_sources_tests::tls::{CA, Flaw};
 use serde_json::{Value, json};
+use xtask::node::network;
 use xtask::stage::GitServer;
 
 const FILES: [(&str, &str); 1] = [("t.sql", "CREATE TABLE t (id bigint PRIMARY KEY);")];
@@ -37,10 +43,8 @@ fn apply(world: &World, example: &str, names: &[(&str, &str)]) {
         assert!(text.contains(written), "{example} does not say {written:?}");
         text = text.replace(written, here);
     }
-    shared()
-        .cluster
-        .apply(&text)
-        .unwrap_or_else(|error| panic!("{example}: {error:#}"));
+    let applied = shared().cluster.apply(&text);
+    assert!(applied.is_ok(), "{example}: {applied:?}");
 }
 
 fn planned(world: &World, reason: &str) -> Value {
@@ -112,6 +116,76 @@ fn the_git_example_over_ssh() {
         &[("ssh://git@git.example/team/application.git", &repository)],
     );
     planned(&world, "CommitResolved");
+}
+
+#[test]
+fn the_git_example_over_https_at_a_tag_under_a_policy() {
+    let world = world("examples-https");
+    let server = GitServer::start().unwrap();
+    server.create("application.git").unwrap();
+    let files = FILES.map(|(path, text)| (format!("db/schema/{path}"), text));
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    let commit = server.commit("application.git", "a schema", &files).unwrap();
+    let path = server.path("application.git").display().to_string();
+    server
+        .git(&["-C", &path, "tag", "-a", "-m", "a release", "v1.0.0"])
+        .unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let _entered = runtime.enter();
+    // The same repositories, by git's own HTTP program behind TLS.
+    let site = Site::on(
+        network::listen().unwrap(),
+        Some(CA.server(Flaw::None)),
+        git_http::handler(
+            server.root(),
+            git_http::Options {
+                demands: Some(format!(
+                    "Basic {}",
+                    BASE64_STANDARD.encode("reader:open-sesame-git")
+                )),
+                ..git_http::Options::default()
+            },
+        ),
+    );
+    let host = format!("{}:{}", xtask::node::paths::ADDRESS, site.port());
+    let ca = String::from_utf8(CA.pem().to_vec()).unwrap();
+    secret(
+        &world,
+        "application-git",
+        &json!({"host": host, "username": "reader", "password": "open-sesame-git",
+            "caSHA256": Digest::of(ca.as_bytes()).to_string()}),
+    );
+    world
+        .put(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "git-ca"}, "data": {"ca.crt": ca}}))
+        .unwrap();
+    apply(
+        &world,
+        "ptahschema-git-https.yaml",
+        &[
+            (
+                "https://git.example/team/application.git",
+                &format!("https://{host}/application.git"),
+            ),
+            (
+                r#"hosts: ["git.example", "*.corp.example"]"#,
+                &format!(r#"hosts: ["{host}"]"#),
+            ),
+        ],
+    );
+    let schema = planned(&world, "CommitResolved");
+    let git = &schema["status"]["source"]["git"];
+    assert_eq!(
+        (&git["commit"], &git["resolvedRef"]),
+        (&json!(commit), &json!("refs/tags/v1.0.0"))
+    );
+    assert_eq!(
+        schema["status"]["source"]["sourcePolicy"]["name"],
+        "source-policy"
+    );
 }
 
 #[test]

@@ -48,9 +48,15 @@ impl Drop for Site {
 }
 
 impl Site {
-    /// Serves TLS, or plain http without a configuration.
+    /// Serves TLS, or plain http without a configuration, on loopback.
     pub async fn start(tls: Option<Arc<ServerConfig>>, handler: Handler) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::on(std::net::TcpListener::bind("127.0.0.1:0").unwrap(), tls, handler)
+    }
+
+    /// The same on a listener of somebody else's; called on a runtime.
+    pub fn on(listener: std::net::TcpListener, tls: Option<Arc<ServerConfig>>, handler: Handler) -> Self {
+        listener.set_nonblocking(true).unwrap();
+        let listener = TcpListener::from_std(listener).unwrap();
         let address = listener.local_addr().unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));
         let task = tokio::spawn(serve(listener, tls, handler, Arc::clone(&seen))).abort_handle();

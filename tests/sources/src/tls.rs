@@ -7,13 +7,15 @@ use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
 /// Names that every certificate here is for.
-pub const NAMES: [&str; 6] = [
+pub const NAMES: [&str; 7] = [
     "localhost",
     "127.0.0.1",
     "git.test",
     "api.git.test",
     "other.test",
     "registry.test",
+    // The test node's own address.
+    xtask::node::paths::ADDRESS,
 ];
 
 /// A certificate authority.

@@ -149,6 +149,12 @@ impl GitServer {
         run::output(&mut git)
     }
 
+    /// The folder that the repositories are in, for another server of the same.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// The folder of a repository, for [`Self::git`].
     #[must_use]
     pub fn path(&self, repository: &str) -> PathBuf {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use ptah_contract::failure::Failure;
 use ptah_contract::protocol::{FetchedReport, SourceReport, SourceRevision, paths};
 use ptah_contract::resolution::Resolution;
-use ptah_resolver::git::{self, Bounds, Credential, Known, Recorded, Repository, Request, SecretKeys};
+use ptah_resolver::content::Limits;
+use ptah_resolver::git::{self, Credential, Known, Recorded, Repository, Request, SecretKeys};
 use ptah_resolver::net::{Network, Trust};
 
 use super::Context;
@@ -77,17 +78,9 @@ fn request(context: &Context<'_>, repository: &str, reference: &str, path: &str)
             Some(Credential::new(&keys, &request.repository, ca.as_deref()).map_err(failed)?);
     }
     request.network = Network::any();
-    let usual = Bounds::default();
-    request.bounds = Bounds {
-        bytes: context
-            .source
-            .max_bytes
-            .map_or(usual.bytes, |bytes| bytes.min(usual.bytes)),
-        files: context
-            .source
-            .max_files
-            .map_or(usual.files, |files| files.min(usual.files)),
-    };
+    request.limits = Limits::default()
+        .max_bytes(context.source.max_bytes, "content.maxBytes of the source policy")
+        .max_files(context.source.max_files, "content.maxFiles of the source policy");
     request.scratch = Some(PathBuf::from(paths::WORK_DIR));
     Ok(request)
 }

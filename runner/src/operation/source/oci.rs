@@ -11,7 +11,7 @@ use ptah_contract::protocol::{
 use ptah_contract::resolution::Resolution;
 use ptah_resolver::content::Limits;
 use ptah_resolver::net::Attempt;
-use ptah_resolver::oci::{self, Credentials, Family, Reference, Request};
+use ptah_resolver::oci::{self, Attachments, Credentials, Family, Reference, Request};
 use ptah_verifier::Policy;
 
 use super::{Context, optional};
@@ -95,9 +95,14 @@ async fn verify(
     digest: Digest,
     policy: &Policy,
 ) -> Result<ArtifactDescription, StepFailure> {
+    let attachments = if policy.looks_at_attachments() {
+        Attachments::Listed
+    } else {
+        Attachments::LeftOut
+    };
     let described = context
         .attempts(
-            |attempt| async move { oci::describe(request, digest, &attempt).await },
+            |attempt| async move { oci::describe(request, digest, attachments, &attempt).await },
             oci::Error::class,
         )
         .await
@@ -158,8 +163,8 @@ fn request(context: &Context<'_>, reference: &str, plain_http: bool) -> Result<R
         request.credentials = Some(Credentials::from_dir(folder).map_err(|error| failed(error.into()))?);
     }
     request.limits = Limits::default()
-        .max_bytes(context.source.max_bytes, "content.maxBytes")
-        .max_files(context.source.max_files, "content.maxFiles");
+        .max_bytes(context.source.max_bytes, "content.maxBytes of the source policy")
+        .max_files(context.source.max_files, "content.maxFiles of the source policy");
     request.family = Some(Family::Schema);
     request.content_digest = context.source.pinned.as_ref().map(|pinned| pinned.content_digest);
     Ok(request)
