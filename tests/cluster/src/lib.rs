@@ -74,7 +74,7 @@ fn set_up(manager: Manager) -> Result<Shared> {
     }
     let cluster = Cluster::Node(node.clone());
     if manager == Manager::Previous {
-        stage::uninstall(&cluster)?;
+        // In place of whatever release is there: a Service that is made anew has another address.
         let previous = images.previous.as_ref().context("there is no previous release")?;
         let (manager, runner) = (&previous.manager, &previous.runner_postgresql);
         stage::install_chart(&cluster, &previous.chart, manager, runner, &[])?;

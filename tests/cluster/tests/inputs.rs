@@ -185,14 +185,3 @@ fn bounds_are_refused_where_they_are_written() {
         assert!(refused.contains(words), "{spec}: {refused}");
     }
 }
-
-#[test]
-fn sources_that_are_not_resolved_yet_are_answered_with_a_clear_condition() {
-    let world = World::new("sources").unwrap();
-    world
-        .schema(&json!({"desired": {"git": {"repository": "https://git.example/a.git", "ref": "main", "path": "db"}}}))
-        .unwrap();
-    let schema = world.until_phase("Failed").unwrap();
-    assert_eq!(condition(&schema, "ArtifactResolved"), "False/SourceNotSupported");
-    assert!(message(&schema, "ArtifactResolved").contains("use spec.desired.configMap"));
-}
