@@ -11,10 +11,11 @@ use crate::images::{self, Options};
 use crate::node::Node;
 use crate::{progress, run, workspace};
 
-/// Prepares the node and measures; `arguments` go to the program that does (`bench --help`).
+/// Prepares a fresh node, measures, and takes it away; `arguments` go to the program that does (`bench --help`).
 pub fn run(cache: &Cache, arguments: &[String]) -> Result<()> {
     let node = Node::of_environment(cache)?;
-    let was_up = node.status().iter().all(|(_, runs)| *runs);
+    // Whatever earlier runs left would be counted as well.
+    node.down()?;
     node.up()?;
     images::build_and_push(cache, &node, &Options::default())?;
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -52,9 +53,7 @@ pub fn run(cache: &Cache, arguments: &[String]) -> Result<()> {
     let file = folder.join(format!("{}.md", commit()?));
     fs::write(&file, table).with_context(|| format!("cannot write {}", file.display()))?;
     progress::note(format!("the table is in {}", file.display()));
-    if !was_up {
-        node.down()?;
-    }
+    node.down()?;
     ensure!(ended.success(), "the measurement ended with {ended}");
     Ok(())
 }
