@@ -56,3 +56,18 @@ pub struct Failure {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statement: Option<u32>,
 }
+
+impl Failure {
+    /// A failure about no object and no statement.
+    #[must_use]
+    pub fn new(code: &str, class: FailureClass, message: impl Into<String>) -> Self {
+        Self {
+            code: code.to_owned(),
+            class,
+            message: message.into(),
+            object: None,
+            sqlstate: None,
+            statement: None,
+        }
+    }
+}

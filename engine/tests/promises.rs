@@ -219,14 +219,7 @@ async fn a_fence_that_says_no_keeps_everything_from_the_database() {
     let database = server().database().await;
     let planned = planned(&database, "CREATE TABLE t (id int);", &lenient()).await;
     let target = Target::from_url(&database.url()).unwrap();
-    let no = Failure {
-        code: "claim_lost".into(),
-        class: FailureClass::Transient,
-        message: "the claim is another's".into(),
-        object: None,
-        sqlstate: None,
-        statement: None,
-    };
+    let no = Failure::new("claim_lost", FailureClass::Transient, "the claim is another's");
     let outcome = apply(
         &target,
         &planned.document,

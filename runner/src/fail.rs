@@ -41,15 +41,7 @@ impl Failed {
 
     /// Something about a file that was named.
     pub(crate) fn input(code: &str, message: impl Into<String>) -> Self {
-        Failure {
-            code: code.to_owned(),
-            class: FailureClass::Input,
-            message: message.into(),
-            object: None,
-            sqlstate: None,
-            statement: None,
-        }
-        .into()
+        Failure::new(code, FailureClass::Input, message).into()
     }
 
     /// Prints it and gives the exit status.

@@ -9,7 +9,7 @@ mod policy;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use ptah_contract::failure::Failure;
+use ptah_contract::failure::{Failure, FailureClass};
 use ptah_contract::resolution::Resolution;
 use tokio_util::sync::CancellationToken;
 
@@ -45,14 +45,8 @@ pub(crate) async fn run(arguments: Arguments, token: CancellationToken) -> ExitC
 }
 
 fn print(resolution: &Resolution) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(resolution).map_err(|error| Failure {
-        code: "unprintable".to_owned(),
-        class: ptah_contract::failure::FailureClass::Internal,
-        message: error.to_string(),
-        object: None,
-        sqlstate: None,
-        statement: None,
-    })?;
+    let text = serde_json::to_string_pretty(resolution)
+        .map_err(|error| Failure::new("unprintable", FailureClass::Internal, error.to_string()))?;
     println!("{text}");
     Ok(())
 }

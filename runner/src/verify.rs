@@ -64,7 +64,7 @@ pub(crate) async fn run(arguments: Arguments, token: CancellationToken) -> ExitC
     if findings.is_empty() {
         return ExitCode::SUCCESS;
     }
-    Failed::from(failure(
+    Failed::from(Failure::new(
         "policy_refused",
         FailureClass::Refused,
         findings.join("; "),
@@ -75,15 +75,15 @@ pub(crate) async fn run(arguments: Arguments, token: CancellationToken) -> ExitC
 async fn verify(arguments: &Oci, token: CancellationToken) -> Result<Verdict, Failure> {
     let policy = std::fs::read(&arguments.policy).map_err(|error| {
         let message = format!("the verification policy cannot be read: {}", error.kind());
-        failure("verification_policy_unreadable", FailureClass::Input, message)
+        Failure::new("verification_policy_unreadable", FailureClass::Input, message)
     })?;
-    let policy =
-        Policy::parse(&policy).map_err(|error| failure(error.code(), error.class(), error.to_string()))?;
+    let policy = Policy::parse(&policy)
+        .map_err(|error| Failure::new(error.code(), error.class(), error.to_string()))?;
     let request = arguments.artifact.request()?;
     // A tag may move between this answer and what is done with it.
     let digest = request.reference.digest().ok_or_else(|| {
         let message = "only an artifact named by its digest can be verified".to_owned();
-        failure("reference_not_pinned", FailureClass::Input, message)
+        Failure::new("reference_not_pinned", FailureClass::Input, message)
     })?;
     let attachments = match policy.looks_at_attachments() {
         true => Attachments::Listed,
@@ -92,15 +92,4 @@ async fn verify(arguments: &Oci, token: CancellationToken) -> Result<Verdict, Fa
     let attempt = Attempt::new(Limits::default(), token);
     let artifact = describe(&request, digest, attachments, &attempt).await;
     Ok(policy.check(&artifact.map_err(|error| error.to_failure())?))
-}
-
-fn failure(code: &str, class: FailureClass, message: String) -> Failure {
-    Failure {
-        code: code.to_owned(),
-        class,
-        message,
-        object: None,
-        sqlstate: None,
-        statement: None,
-    }
 }

@@ -11,7 +11,7 @@ use ptah_contract::source_policy::Refusal;
 use ptah_resolver::config_map;
 
 use super::snapshot::{self, State};
-use super::{Resolution, failure, policy};
+use super::{Resolution, policy};
 use crate::lifecycle::evidence::{ResolvedSource, SourceEvidence};
 
 /// Resolves `spec.desired.configMap`.
@@ -32,7 +32,7 @@ pub(super) async fn resolve(
     let Some(object) = api.get_opt(&source.name).await? else {
         return Ok(refused(
             reasons::RESOLVE_FAILED,
-            failure(
+            Failure::new(
                 "config_map_missing",
                 FailureClass::Input,
                 format!(
@@ -71,7 +71,7 @@ pub(super) async fn resolve(
     if state == State::Taken {
         return Ok(refused(
             reasons::SNAPSHOT_NAME_TAKEN,
-            failure(
+            Failure::new(
                 "snapshot_name_taken",
                 FailureClass::Attention,
                 format!(
@@ -126,7 +126,7 @@ fn refused_by_policy(refusal: &Refusal) -> Resolution {
     let message = format!("spec.desired.sourcePolicyFrom: {refusal}");
     refused(
         reasons::SOURCE_POLICY_REFUSED,
-        failure(refusal.code(), refusal.class(), message),
+        Failure::new(refusal.code(), refusal.class(), message),
     )
 }
 

@@ -10,7 +10,7 @@ pub use snapshot::{collect, ensure};
 
 use kube::Client;
 use ptah_api::PtahSchema;
-use ptah_contract::failure::{Failure, FailureClass};
+use ptah_contract::failure::Failure;
 use ptah_resolver::config_map::Content;
 
 use crate::lifecycle::evidence::SourceEvidence;
@@ -41,16 +41,5 @@ pub async fn resolve(client: &Client, schema: &PtahSchema) -> Result<Resolution,
     match &schema.spec.desired.config_map {
         Some(source) => config_map::resolve(client, schema, source).await,
         None => pod::resolve(client, schema).await,
-    }
-}
-
-fn failure(code: &str, class: FailureClass, message: String) -> Failure {
-    Failure {
-        code: code.to_owned(),
-        class,
-        message,
-        object: None,
-        sqlstate: None,
-        statement: None,
     }
 }

@@ -9,7 +9,7 @@ use ptah_contract::source_policy::SourcePolicy;
 use ptah_resolver::git::Repository;
 use ptah_resolver::oci::Reference;
 
-use super::{Resolution, failure, policy};
+use super::{Resolution, policy};
 use crate::lifecycle::evidence::SourceEvidence;
 
 const SSH_PORT: u16 = 22;
@@ -48,13 +48,13 @@ pub(super) async fn resolve(client: &Client, schema: &PtahSchema) -> Result<Reso
             let message = format!("spec.desired.ociRef {reference:?}: {error}");
             return refused(
                 reasons::RESOLVE_FAILED,
-                failure(error.code(), error.class(), message),
+                Failure::new(error.code(), error.class(), message),
             );
         }
         // CEL asks for one; a resource from before that rule has none.
         let Some(selector) = &desired.verification_policy_from else {
             let message = "spec.desired.verificationPolicyFrom: an OCI source needs it".to_owned();
-            let failure = failure("policy_missing", FailureClass::Input, message);
+            let failure = Failure::new("policy_missing", FailureClass::Input, message);
             return refused(reasons::RESOLVE_FAILED, failure);
         };
         match policy::verification(client, &namespace, selector).await? {
@@ -71,7 +71,7 @@ pub(super) async fn resolve(client: &Client, schema: &PtahSchema) -> Result<Reso
 /// Whether a Pod may be made for this repository at all.
 fn admitted(git: &GitSource, policy: Option<&SourcePolicy>) -> Result<(), Failure> {
     if git.verification.is_some() {
-        return Err(failure(
+        return Err(Failure::new(
             "verification_not_supported",
             FailureClass::Input,
             "spec.desired.git.verification is not checked by this version; a source that asks for it is refused"
@@ -83,7 +83,7 @@ fn admitted(git: &GitSource, policy: Option<&SourcePolicy>) -> Result<(), Failur
         .parse()
         .map_err(|error: ptah_resolver::git::Error| {
             let message = format!("spec.desired.git.repository: {error}");
-            failure(error.code(), error.class(), message)
+            Failure::new(error.code(), error.class(), message)
         })?;
     let Some(policy) = policy else {
         return Ok(());
@@ -95,6 +95,6 @@ fn admitted(git: &GitSource, policy: Option<&SourcePolicy>) -> Result<(), Failur
         .and_then(|()| policy.check_git_verification(git.verification.is_some()))
         .map_err(|refusal| {
             let message = format!("spec.desired.sourcePolicyFrom: {refusal}");
-            failure(refusal.code(), refusal.class(), message)
+            Failure::new(refusal.code(), refusal.class(), message)
         })
 }

@@ -10,8 +10,6 @@ use ptah_contract::digest::Digest;
 use ptah_contract::failure::{Failure, FailureClass};
 use ptah_contract::source_policy::{MAX_POLICY_BYTES, SourcePolicy};
 
-use super::failure;
-
 /// A policy, and which one it is.
 pub(super) struct Held<T> {
     pub policy: T,
@@ -37,7 +35,11 @@ pub(super) async fn source(
             policy,
             binding: found.binding,
         }),
-        Err(error) => Err(failure(error.code(), error.class(), format!("{field}: {error}"))),
+        Err(error) => Err(Failure::new(
+            error.code(),
+            error.class(),
+            format!("{field}: {error}"),
+        )),
     })
 }
 
@@ -53,14 +55,14 @@ pub(super) async fn verification(
         Err(failure) => return Ok(Err(failure)),
     };
     if let Err(error) = ptah_verifier::Policy::parse(&found.policy) {
-        return Ok(Err(failure(
+        return Ok(Err(Failure::new(
             error.code(),
             error.class(),
             format!("{field}: {error}"),
         )));
     }
     if !found.immutable {
-        return Ok(Err(failure(
+        return Ok(Err(Failure::new(
             "verification_policy_mutable",
             FailureClass::Input,
             format!(
@@ -86,7 +88,7 @@ async fn document(
 ) -> Asked<Document> {
     let api: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
     let refuse = |code: &str, message: String| {
-        Ok(Err(failure(
+        Ok(Err(Failure::new(
             code,
             FailureClass::Input,
             format!("{field}: {message}"),

@@ -460,12 +460,8 @@ impl Error {
             _ => None,
         };
         Failure {
-            code: self.code().to_owned(),
-            class: self.class(),
-            message: self.to_string(),
             object,
-            sqlstate: None,
-            statement: None,
+            ..Failure::new(self.code(), self.class(), self.to_string())
         }
     }
 

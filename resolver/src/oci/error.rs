@@ -271,12 +271,8 @@ impl Error {
             return error.to_failure();
         }
         Failure {
-            code: self.code().to_owned(),
-            class: self.class(),
-            message: self.to_string(),
             object: self.object(),
-            sqlstate: None,
-            statement: None,
+            ..Failure::new(self.code(), self.class(), self.to_string())
         }
     }
 }

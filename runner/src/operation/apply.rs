@@ -8,7 +8,7 @@ use ptah_contract::protocol::{ApplyInput, ApplyReport, MAX_PLAN_BYTES, Outcome, 
 use ptah_engine::{ApplyOutcome, Deadline, Target};
 
 use super::deliver::Delivery;
-use super::{failure, outcome};
+use super::outcome;
 
 pub(super) async fn run(
     request: &Request,
@@ -19,7 +19,7 @@ pub(super) async fn run(
     let Some(input) = &request.apply else {
         return outcome::failed(
             request,
-            failure(
+            Failure::new(
                 "invalid_request",
                 FailureClass::Internal,
                 "the request names no plan",
@@ -30,7 +30,7 @@ pub(super) async fn run(
         let message = "the Secret leads to another database than the one that the plan was made for";
         return outcome::failed(
             request,
-            failure("target_binding_mismatch", FailureClass::Refused, message),
+            Failure::new("target_binding_mismatch", FailureClass::Refused, message),
         );
     }
     let document = match assemble(Path::new(paths::PLAN_DIR), input) {
@@ -70,7 +70,7 @@ pub(super) async fn run(
 
 /// Puts the chunks together in order and holds them to the approved size and digest.
 fn assemble(directory: &Path, input: &ApplyInput) -> Result<Vec<u8>, Failure> {
-    let refuse = |message: String| failure("plan_digest_mismatch", FailureClass::Attention, message);
+    let refuse = |message: String| Failure::new("plan_digest_mismatch", FailureClass::Attention, message);
     let mut document = Vec::new();
     for index in 0..usize::try_from(input.chunks).unwrap_or(0) {
         let name = paths::chunk_file(index);

@@ -15,8 +15,6 @@ use ptah_contract::protocol::{OUTCOME_MEDIA_TYPE, Outcome, PodIdentity, Request,
 use reqwest::{Certificate, Client, Method, StatusCode, redirect};
 use serde_json::json;
 
-use super::failure;
-
 /// One request may take this long.
 const ATTEMPT: Duration = Duration::from_secs(30);
 /// A connection may take this long: an address that nobody has any more does not answer at all.
@@ -119,7 +117,7 @@ impl Delivery {
             let cause = std::error::Error::source(&error)
                 .map(ToString::to_string)
                 .unwrap_or_default();
-            failure(
+            Failure::new(
                 "receiver_unreachable",
                 FailureClass::Transient,
                 format!("the result receiver cannot be reached: {cause}"),
@@ -150,7 +148,7 @@ impl Delivery {
         } else {
             FailureClass::Refused
         };
-        Err(failure(
+        Err(Failure::new(
             "result_refused",
             class,
             format!("the result receiver answered {}: {said}", status.as_u16()),
@@ -167,5 +165,5 @@ fn fact(name: &str) -> Result<String, Failure> {
 }
 
 fn internal(message: &str) -> Failure {
-    failure("delivery_failed", FailureClass::Internal, message)
+    Failure::new("delivery_failed", FailureClass::Internal, message)
 }

@@ -5,8 +5,6 @@ use std::path::Path;
 
 use ptah_contract::failure::{Failure, FailureClass};
 
-use super::failure;
-
 const GRANT: &str = "ptahSchemas";
 
 /// Refuses a resource that the Secret does not list. A Secret without a list grants every resource that names it.
@@ -16,7 +14,7 @@ pub(super) fn check(directory: &Path, resource: &str) -> Result<(), Failure> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => {
             let message = format!("the Secret's key {GRANT} cannot be read: {}", error.kind());
-            return Err(failure("invalid_grant", FailureClass::Input, message));
+            return Err(Failure::new("invalid_grant", FailureClass::Input, message));
         }
     };
     if text.lines().any(|line| line.trim() == resource) {
@@ -24,7 +22,7 @@ pub(super) fn check(directory: &Path, resource: &str) -> Result<(), Failure> {
     }
     let message =
         format!("the database Secret's key {GRANT} does not list {resource:?}; its owner must add it");
-    Err(failure("not_granted", FailureClass::Refused, message))
+    Err(Failure::new("not_granted", FailureClass::Refused, message))
 }
 
 #[cfg(test)]

@@ -53,14 +53,14 @@ pub(crate) struct Arguments {
 pub(crate) async fn run(arguments: Arguments, stop: CancellationToken) -> ExitCode {
     let ended = async {
         let bytes = std::fs::read(&arguments.request).map_err(|error| {
-            failure(
+            Failure::new(
                 "invalid_request",
                 FailureClass::Internal,
                 format!("the request cannot be read: {error}"),
             )
         })?;
         let request = Request::from_bytes(&bytes).map_err(|error| {
-            failure(
+            Failure::new(
                 "runner_protocol_mismatch",
                 FailureClass::Internal,
                 error.to_string(),
@@ -136,15 +136,4 @@ fn leave_message(failed: &Failure) {
         .write(true)
         .open("/dev/termination-log")
         .and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
-}
-
-pub(crate) fn failure(code: &str, class: FailureClass, message: impl Into<String>) -> Failure {
-    Failure {
-        code: code.to_owned(),
-        class,
-        message: message.into(),
-        object: None,
-        sqlstate: None,
-        statement: None,
-    }
 }

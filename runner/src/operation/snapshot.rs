@@ -5,11 +5,9 @@ use std::path::Path;
 use ptah_contract::failure::{Failure, FailureClass};
 use ptah_contract::protocol::{Request, paths};
 
-use super::failure;
-
 pub(super) fn run(request: &Request) -> Result<(), Failure> {
     let Some(wanted) = request.content_digest else {
-        return Err(failure(
+        return Err(Failure::new(
             "invalid_request",
             FailureClass::Internal,
             "the request names no content",

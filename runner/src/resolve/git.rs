@@ -56,8 +56,9 @@ pub(super) struct Git {
 pub(super) async fn resolve(arguments: Git, token: CancellationToken) -> Result<Resolution, Failure> {
     if arguments.verification.is_some() {
         // Not passed over in silence: whoever asks for a check must not believe that it was made.
-        return Err(refused(
+        return Err(Failure::new(
             "not_supported",
+            FailureClass::Refused,
             "--verification is not supported yet for Git sources",
         ));
     }
@@ -107,15 +108,4 @@ fn request(arguments: &Git) -> Result<Request, Error> {
         request.credential = Some(Credential::new(&keys, &request.repository, ca.as_deref())?);
     }
     Ok(request)
-}
-
-fn refused(code: &str, message: &str) -> Failure {
-    Failure {
-        code: code.to_owned(),
-        class: FailureClass::Refused,
-        message: message.to_owned(),
-        object: None,
-        sqlstate: None,
-        statement: None,
-    }
 }

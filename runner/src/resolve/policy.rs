@@ -9,9 +9,9 @@ use ptah_resolver::git::Repository;
 pub(super) fn read(file: &Path) -> Result<SourcePolicy, Failure> {
     let bytes = std::fs::read(file).map_err(|error| {
         let message = format!("the source policy cannot be read: {}", error.kind());
-        said("source_policy_unreadable", FailureClass::Input, message)
+        Failure::new("source_policy_unreadable", FailureClass::Input, message)
     })?;
-    SourcePolicy::parse(&bytes).map_err(|error| said(error.code(), error.class(), error.to_string()))
+    SourcePolicy::parse(&bytes).map_err(|error| Failure::new(error.code(), error.class(), error.to_string()))
 }
 
 /// Before anything is asked of the repository. What the policy says about files is a limit of the request, so that
@@ -24,16 +24,5 @@ pub(super) fn admit(policy: &SourcePolicy, repository: &Repository) -> Result<()
         .check_git_host(authority.host(), port)
         // Signatures of commits are not checked here, and `--verification` is refused for that.
         .and_then(|()| policy.check_git_verification(false))
-        .map_err(|refusal| said(refusal.code(), refusal.class(), refusal.to_string()))
-}
-
-fn said(code: &str, class: FailureClass, message: String) -> Failure {
-    Failure {
-        code: code.to_owned(),
-        class,
-        message,
-        object: None,
-        sqlstate: None,
-        statement: None,
-    }
+        .map_err(|refusal| Failure::new(refusal.code(), refusal.class(), refusal.to_string()))
 }

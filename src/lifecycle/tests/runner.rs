@@ -290,12 +290,5 @@ impl World {
 
 /// A failure of this code.
 pub(super) fn failure(code: &str, class: FailureClass) -> Failure {
-    Failure {
-        code: code.into(),
-        class,
-        message: "it did not work".into(),
-        object: None,
-        sqlstate: None,
-        statement: None,
-    }
+    Failure::new(code, class, "it did not work")
 }

@@ -193,14 +193,8 @@ fn only_the_pod_of_the_live_claim_is_heard_and_its_first_word_stands() {
         delivery
     };
     let outcome = |message: &str| {
-        let failure = ptah_contract::failure::Failure {
-            code: "connection_refused".to_owned(),
-            class: ptah_contract::failure::FailureClass::Transient,
-            message: message.to_owned(),
-            object: None,
-            sqlstate: None,
-            statement: None,
-        };
+        let transient = ptah_contract::failure::FailureClass::Transient;
+        let failure = ptah_contract::failure::Failure::new("connection_refused", transient, message);
         ptah_contract::canonical::to_bytes(&Outcome {
             version: PROTOCOL_VERSION,
             operation: request.identity.operation,

@@ -19,7 +19,7 @@ use ptah_resolver::net::{Attempt, Limits};
 use tokio_util::sync::CancellationToken;
 
 use super::deliver::Delivery;
-use super::{failure, outcome};
+use super::outcome;
 
 /// Attempts after the first, while what went wrong may pass by itself.
 const MORE_ATTEMPTS: usize = 2;
@@ -60,7 +60,7 @@ async fn reach(
         failure,
     };
     let source = request.source.as_ref().ok_or_else(|| {
-        resolving(failure(
+        resolving(Failure::new(
             "invalid_request",
             FailureClass::Internal,
             "the request names no source",
@@ -127,14 +127,14 @@ fn optional(path: &Path, field: &str, code: &str) -> Result<Option<Vec<u8>>, Fai
     }
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(failure(
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(Failure::new(
             code,
             FailureClass::Input,
             format!(
                 "spec.desired: the ConfigMap of {field} is not there, or does not hold the key that is named"
             ),
         )),
-        Err(error) => Err(failure(
+        Err(error) => Err(Failure::new(
             "io_failed",
             FailureClass::Transient,
             format!("{field} cannot be read: {}", error.kind()),
@@ -144,9 +144,9 @@ fn optional(path: &Path, field: &str, code: &str) -> Result<Option<Vec<u8>>, Fai
 
 fn write(report: &SourceReport) -> Result<(), Failure> {
     let bytes = serde_json::to_vec(report)
-        .map_err(|error| failure("internal", FailureClass::Internal, error.to_string()))?;
+        .map_err(|error| Failure::new("internal", FailureClass::Internal, error.to_string()))?;
     std::fs::write(paths::SOURCE_REPORT_FILE, bytes).map_err(|error| {
-        failure(
+        Failure::new(
             "io_failed",
             FailureClass::Transient,
             format!("the report cannot be written: {}", error.kind()),
@@ -161,7 +161,7 @@ pub(super) fn report() -> Result<Option<SourceReport>, Failure> {
         return Ok(None);
     }
     let broken = |what: String| {
-        failure(
+        Failure::new(
             "source_report_unreadable",
             FailureClass::Internal,
             format!("what the init container found cannot be read: {what}"),

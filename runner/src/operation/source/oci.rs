@@ -15,7 +15,6 @@ use ptah_resolver::oci::{self, Attachments, Credentials, Family, Reference, Requ
 use ptah_verifier::Policy;
 
 use super::{Context, optional};
-use crate::operation::failure;
 
 pub(super) async fn reach(
     context: &Context<'_>,
@@ -40,7 +39,7 @@ pub(super) async fn reach(
             });
         }
         (None, None) => {
-            let nothing = failure(
+            let nothing = Failure::new(
                 "internal",
                 FailureClass::Internal,
                 "nothing was found, and nothing was known",
@@ -49,7 +48,7 @@ pub(super) async fn reach(
         }
     };
     let digest = resolution.artifact_digest.ok_or_else(|| {
-        resolving(failure(
+        resolving(Failure::new(
             "internal",
             FailureClass::Internal,
             "an artifact without a digest",
@@ -115,7 +114,7 @@ async fn verify(
         .findings()
         .map(|finding| format!("{}: {}", finding.name, finding.detail))
         .collect();
-    Err(verifying(failure(
+    Err(verifying(Failure::new(
         "policy_refused",
         FailureClass::Refused,
         findings.join("; "),
@@ -129,7 +128,7 @@ fn policy(context: &Context<'_>) -> Result<Option<Policy>, Failure> {
     let path = Path::new(paths::VERIFICATION_POLICY_FILE);
     let bytes = optional(path, "verificationPolicyFrom", "policy_missing")?.unwrap_or_default();
     if Digest::of(&bytes) != wanted.policy_digest {
-        return Err(failure(
+        return Err(Failure::new(
             "policy_changed",
             FailureClass::Transient,
             "the verification policy is not the one that this operation was claimed for",
@@ -137,7 +136,7 @@ fn policy(context: &Context<'_>) -> Result<Option<Policy>, Failure> {
     }
     Policy::parse(&bytes)
         .map(Some)
-        .map_err(|error| failure(error.code(), error.class(), error.to_string()))
+        .map_err(|error| Failure::new(error.code(), error.class(), error.to_string()))
 }
 
 fn request(context: &Context<'_>, reference: &str, plain_http: bool) -> Result<Request, Failure> {
@@ -147,7 +146,7 @@ fn request(context: &Context<'_>, reference: &str, plain_http: bool) -> Result<R
         .map_err(|error| failed(oci::Error::Reference(error)))?;
     if let Some(pinned) = &context.source.pinned {
         let digest = pinned.revision.parse().map_err(|_| {
-            failure(
+            Failure::new(
                 "invalid_request",
                 FailureClass::Internal,
                 "the pinned revision is no digest",
