@@ -1,8 +1,10 @@
 //! `status.source`: what the source held when it was last read, whatever kind it is.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use ptah_contract::canonical;
 use ptah_contract::digest::Digest;
 use ptah_contract::plan_contract::PolicyBinding;
+use ptah_contract::protocol::SourceRevision;
 use ptah_contract::source::{SourceBinding, git_locator_digest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -159,20 +161,48 @@ impl SourceStatus {
         })
     }
 
+    /// The source in one digest, with the policies that it was held to, as a plan binds them; `None` of a status that names
+    /// no source.
+    #[must_use]
+    pub fn binding_digest(&self) -> Option<Digest> {
+        let policy = self.source_policy.as_ref().map(PolicyBindingStatus::to_contract);
+        let bound = serde_json::json!({
+            "source": self.binding()?, "sourcePolicy": policy, "verificationPolicy": self.verification_policy(),
+        });
+        canonical::digest(&bound).ok()
+    }
+
     /// Whether a plan that was made from the one may be kept for the other: a plan binds where the files come from,
     /// which files, and the policies, and neither commit nor time.
     #[must_use]
     pub fn binds_as(&self, other: &Self) -> bool {
-        let policy = |source: &Self| {
-            source
-                .source_policy
-                .as_ref()
-                .map(PolicyBindingStatus::to_contract)
+        self.content_digest == other.content_digest && self.binding_digest() == other.binding_digest()
+    }
+
+    /// What a Pod resolved, as a later one is asked for it; `None` of a ConfigMap, whose files are in a snapshot.
+    #[must_use]
+    pub fn revision(&self) -> Option<SourceRevision> {
+        let known = SourceRevision {
+            revision: String::new(),
+            reference: None,
+            index_digest: None,
+            tag_object: None,
+            content_digest: self.content_digest,
         };
-        self.content_digest == other.content_digest
-            && self.binding() == other.binding()
-            && self.verification_policy() == other.verification_policy()
-            && policy(self) == policy(other)
+        match (&self.git, &self.artifact) {
+            (Some(git), _) => Some(SourceRevision {
+                revision: git.commit.clone(),
+                reference: git.resolved_ref.clone(),
+                tag_object: git.tag_object.clone(),
+                ..known
+            }),
+            (None, Some(artifact)) => Some(SourceRevision {
+                revision: artifact.digest.to_string(),
+                index_digest: artifact.index_digest,
+                ..known
+            }),
+            (None, None) => None,
+        }
     }
 
     /// The source in a few words, for people.

@@ -5,7 +5,9 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use ptah_api::effective::Effective;
-use ptah_api::{ActiveOperation, DesiredSource, OperationType, PtahSchema, PtahSchemaStatus, names};
+use ptah_api::{
+    ActiveOperation, DesiredSource, OperationType, PtahSchema, PtahSchemaStatus, SourceStatus, names,
+};
 use ptah_contract::canonical;
 use ptah_contract::digest::Digest;
 use ptah_contract::protocol::{Operation, Step as OperationStep};
@@ -72,7 +74,7 @@ pub fn input_fingerprint(
         "uid": schema.metadata.uid,
         "generation": schema.generation(),
         "executionBinding": status.execution_binding.as_ref().map(|binding| &binding.epoch),
-        "source": known.and_then(source::binding_digest),
+        "source": known.and_then(SourceStatus::binding_digest),
         "content": known.map(|source| source.content_digest),
         "resolves": resolves.then(|| source::claimed_from(desired, evidence)),
         "coordination": coordination,

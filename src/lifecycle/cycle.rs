@@ -8,7 +8,7 @@ use ptah_api::{OperationType, Phase};
 use ptah_contract::digest::Digest;
 
 use super::claim::Purpose;
-use super::evidence::{ResolvedSource, SourceEvidence};
+use super::evidence::SourceEvidence;
 use super::pass::Pass;
 use super::step::{Effect, Requeue, Step};
 use super::{approval, report, source};
@@ -48,9 +48,11 @@ pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Dig
     }
     let refresh = pass.status.phase == Some(Phase::InSync);
     pass.phase(Phase::Resolving);
-    let held = match &pass.evidence.source {
-        SourceEvidence::Resolved(source) => Held::Content(source.clone()),
-        SourceEvidence::InPod(_) => Held::Pod,
+    let evidence = pass.evidence;
+    // What the manager read itself; without it, the Pod finds the content.
+    let content = match &evidence.source {
+        SourceEvidence::Resolved(source) => Some(source),
+        SourceEvidence::InPod(_) => None,
         SourceEvidence::Refused { failure, reason } => {
             let (message, reason) = (report::sentence(failure), *reason);
             pass.of_class(failure.class);
@@ -59,8 +61,8 @@ pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Dig
         SourceEvidence::NotRead => return pass.finish(Requeue::Now),
     };
     let moved = source::moved(&pass);
-    match &held {
-        Held::Content(source) => {
+    match content {
+        Some(source) => {
             if !source.snapshot_present {
                 pass.before.push(Effect::EnsureSnapshot);
             }
@@ -71,8 +73,8 @@ pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Dig
             }
         }
         // A plan that was made from another place, or under another policy, retires before its successor is known.
-        Held::Pod if moved => pass.retire_plan(),
-        Held::Pod => {}
+        None if moved => pass.retire_plan(),
+        None => {}
     }
     pass.status.source_terms = source::terms(&pass.schema.spec.desired, pass.evidence);
     if policy_moved(&pass, effective) {
@@ -86,33 +88,13 @@ pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Dig
         pass.superseded(message);
     }
     let steady = refresh && !moved && steady(&pass, effective);
-    match held {
-        Held::Content(_) => {
-            pass.phase(Phase::Observing);
-            claim_reading(
-                pass,
-                effective,
-                coordination,
-                steady,
-                "the database is being read",
-            )
-        }
-        Held::Pod => claim_reading(
-            pass,
-            effective,
-            coordination,
-            steady,
-            "the source is being resolved",
-        ),
-    }
-}
-
-/// What is known of the source before the database is read.
-enum Held {
-    /// Everything.
-    Content(ResolvedSource),
-    /// The Pod finds it.
-    Pod,
+    let what = if content.is_some() {
+        pass.phase(Phase::Observing);
+        "the database is being read"
+    } else {
+        "the source is being resolved"
+    };
+    claim_reading(pass, effective, coordination, steady, what)
 }
 
 fn claim_reading(

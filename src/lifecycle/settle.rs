@@ -317,7 +317,7 @@ pub(super) fn converged(
             .as_ref()
             .zip(policy.fingerprint().ok())
             .map(|(source, fingerprint)| ProvenStatus {
-                source_binding: source::binding_digest(source),
+                source_binding: source.binding_digest(),
                 content_digest: source.content_digest,
                 observed_fingerprint: plan.actual_state_fingerprint,
                 target_identity_digest: target.identity_digest,

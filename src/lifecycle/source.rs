@@ -9,7 +9,6 @@ use ptah_api::{
     ArtifactStatus, DesiredSource, GitRevisionStatus, PolicyBindingStatus, ProvenStatus, SourceStatus,
     SourceTerms,
 };
-use ptah_contract::canonical;
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::Failure;
 use ptah_contract::protocol::{FetchedReport, SourceRevision};
@@ -91,19 +90,7 @@ pub(super) fn terms(desired: &DesiredSource, evidence: &Evidence) -> Option<Sour
 pub(super) fn is_what_was_proven(source: &SourceStatus, proven: &ProvenStatus) -> bool {
     proven.content_digest == source.content_digest
         && proven.source_binding.is_some()
-        && proven.source_binding == binding_digest(source)
-}
-
-/// The source, as a plan binds it, in one digest.
-pub(super) fn binding_digest(source: &SourceStatus) -> Option<Digest> {
-    let policy = source
-        .source_policy
-        .as_ref()
-        .map(PolicyBindingStatus::to_contract);
-    let bound = json!({
-        "source": source.binding()?, "sourcePolicy": policy, "verificationPolicy": source.verification_policy(),
-    });
-    canonical::digest(&bound).ok()
+        && proven.source_binding == source.binding_digest()
 }
 
 /// Writes the snapshot again where somebody took it away, before an operation is claimed that reads it: the source
@@ -136,15 +123,9 @@ pub(super) fn take_config_map(pass: &mut Pass<'_>, source: &ResolvedSource) {
 
 /// Whether a Pod that fetched nothing found exactly what stands in status.
 pub(super) fn is_known(pass: &Pass<'_>, found: &SourceRevision) -> bool {
-    let Some(was) = &pass.status.source else {
-        return false;
-    };
-    let revision = match (&was.git, &was.artifact) {
-        (Some(git), _) => git.commit.clone(),
-        (None, Some(artifact)) => artifact.digest.to_string(),
-        (None, None) => return false,
-    };
-    !moved(pass) && revision == found.revision && was.content_digest == found.content_digest
+    let was = pass.status.source.as_ref().and_then(SourceStatus::revision);
+    !moved(pass)
+        && was.is_some_and(|was| was.revision == found.revision && was.content_digest == found.content_digest)
 }
 
 /// The source is what it was: a refresh that failed in between is over.

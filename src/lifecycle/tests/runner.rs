@@ -1,6 +1,6 @@
 //! The world's operation Pods: an honest runner, and the database that it works on.
 
-use ptah_api::{ActiveOperation, OperationType, PtahSchemaStatus};
+use ptah_api::{ActiveOperation, OperationType, PtahSchemaStatus, SourceStatus};
 use ptah_contract::digest::Digest;
 use ptah_contract::drift::{DriftReport, Severity};
 use ptah_contract::failure::{Failure, FailureClass};
@@ -138,11 +138,8 @@ impl World {
         let before = status
             .source
             .as_ref()
-            .and_then(|source| match (&source.git, &source.artifact) {
-                (Some(git), _) => Some(git.commit.clone()),
-                (_, Some(artifact)) => Some(artifact.digest.to_string()),
-                _ => None,
-            });
+            .and_then(SourceStatus::revision)
+            .map(|known| known.revision);
         let unchanged = operation.refresh && before.as_ref() == Some(&revision);
         let fetched = FetchedReport {
             bytes: 3,

@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::{Volume, VolumeMount};
 use ptah_api::{
     ActiveOperation, DesiredSource, PtahSchema, PtahSchemaStatus, RegistryAuthMode, SourceStatus,
 };
-use ptah_contract::protocol::{SourceLocator, SourceRequest, SourceRevision, VerificationRequest, paths};
+use ptah_contract::protocol::{SourceLocator, SourceRequest, VerificationRequest, paths};
 
 use super::container::mount;
 use super::request::Error;
@@ -41,7 +41,7 @@ pub(super) fn resolving(
         .source
         .as_ref()
         .filter(|_| operation.refresh)
-        .and_then(revision);
+        .and_then(SourceStatus::revision);
     let limit = |bound: Option<i64>| bound.and_then(|bound| u64::try_from(bound).ok());
     Ok(SourceRequest {
         locator: locator(&schema.spec.desired)?,
@@ -60,7 +60,7 @@ pub(super) fn pinned(desired: &DesiredSource, known: &SourceStatus) -> Result<Op
     if known.config_map.is_some() {
         return Ok(None);
     }
-    let pinned = revision(known).ok_or(Error::Missing("the source's revision"))?;
+    let pinned = known.revision().ok_or(Error::Missing("the source's revision"))?;
     Ok(Some(SourceRequest {
         locator: locator(desired)?,
         pinned: Some(pinned),
@@ -69,29 +69,6 @@ pub(super) fn pinned(desired: &DesiredSource, known: &SourceStatus) -> Result<Op
         max_files: None,
         verification: None,
     }))
-}
-
-fn revision(source: &SourceStatus) -> Option<SourceRevision> {
-    let mut known = SourceRevision {
-        revision: String::new(),
-        reference: None,
-        index_digest: None,
-        tag_object: None,
-        content_digest: source.content_digest,
-    };
-    match (&source.git, &source.artifact) {
-        (Some(git), _) => {
-            known.revision.clone_from(&git.commit);
-            known.reference.clone_from(&git.resolved_ref);
-            known.tag_object.clone_from(&git.tag_object);
-        }
-        (None, Some(artifact)) => {
-            known.revision = artifact.digest.to_string();
-            known.index_digest = artifact.index_digest;
-        }
-        (None, None) => return None,
-    }
-    Some(known)
 }
 
 fn locator(desired: &DesiredSource) -> Result<SourceLocator, Error> {
