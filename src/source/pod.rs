@@ -12,9 +12,6 @@ use ptah_resolver::oci::Reference;
 use super::{Resolution, policy};
 use crate::lifecycle::evidence::SourceEvidence;
 
-const SSH_PORT: u16 = 22;
-const HTTPS_PORT: u16 = 443;
-
 /// Reads what the source is held to.
 pub(super) async fn resolve(client: &Client, schema: &PtahSchema) -> Result<Resolution, kube::Error> {
     let namespace = schema.namespace().unwrap_or_default();
@@ -88,13 +85,36 @@ fn admitted(git: &GitSource, policy: Option<&SourcePolicy>) -> Result<(), Failur
     let Some(policy) = policy else {
         return Ok(());
     };
-    let usual = if repository.is_ssh() { SSH_PORT } else { HTTPS_PORT };
-    let authority = repository.authority();
-    policy
-        .check_git_host(authority.bare_host(), authority.port().unwrap_or(usual))
-        .and_then(|()| policy.check_git_verification(git.verification.is_some()))
+    repository
+        .admitted_by(policy, git.verification.is_some())
         .map_err(|refusal| {
             let message = format!("spec.desired.sourcePolicyFrom: {refusal}");
             Failure::new(refusal.code(), refusal.class(), message)
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn promise_p080_a_policy_s_hosts_are_those_of_the_repository_however_they_are_written() {
+        let policy =
+            SourcePolicy::parse(b"version: 1\ngit: {hosts: [\"[fd00::1]\", \"git.example:2222\"]}\n")
+                .unwrap();
+        for (repository, admits) in [
+            ("https://[fd00::1]/app.git", true),
+            ("https://[fd00::2]/app.git", false),
+            ("ssh://git@git.example:2222/app.git", true),
+            ("git@git.example:app.git", false),
+            ("https://git.example/app.git", false),
+        ] {
+            let git = GitSource {
+                repository: repository.to_owned(),
+                ..GitSource::default()
+            };
+            let answer = admitted(&git, Some(&policy));
+            assert_eq!(answer.is_ok(), admits, "{repository}: {answer:?}");
+        }
+    }
 }

@@ -3,12 +3,16 @@
 use std::fmt;
 use std::str::FromStr;
 
+use ptah_contract::source_policy::{Refusal, SourcePolicy};
 use url::Url;
 
 use super::Error;
 use crate::net::Authority;
 
 const MAX_LENGTH: usize = 2048;
+const HTTPS_PORT: u16 = 443;
+/// The port of SSH, where a repository names none.
+pub(super) const SSH_PORT: u16 = 22;
 
 /// The URL of a repository, as it was written, and what it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +54,20 @@ impl Repository {
     #[must_use]
     pub fn is_ssh(&self) -> bool {
         matches!(self.at, At::Ssh { .. })
+    }
+
+    /// Asks a source policy whether the repository may be a source, before anything is asked of it.
+    ///
+    /// # Errors
+    /// The rule that says no.
+    pub fn admitted_by(&self, policy: &SourcePolicy, verified: bool) -> Result<(), Refusal> {
+        let (authority, usual) = match &self.at {
+            At::Https { authority, .. } => (authority, HTTPS_PORT),
+            At::Ssh { authority, .. } => (authority, SSH_PORT),
+        };
+        policy
+            .check_git_host(authority.host(), authority.port().unwrap_or(usual))
+            .and_then(|()| policy.check_git_verification(verified))
     }
 
     pub(super) fn at(&self) -> &At {

@@ -17,12 +17,8 @@ pub(super) fn read(file: &Path) -> Result<SourcePolicy, Failure> {
 /// Before anything is asked of the repository. What the policy says about files is a limit of the request, so that
 /// reading ends where it is exceeded.
 pub(super) fn admit(policy: &SourcePolicy, repository: &Repository) -> Result<(), Failure> {
-    let authority = repository.authority();
-    let usual = if repository.is_ssh() { 22 } else { 443 };
-    let port = authority.port().unwrap_or(usual);
-    policy
-        .check_git_host(authority.host(), port)
-        // Signatures of commits are not checked here, and `--verification` is refused for that.
-        .and_then(|()| policy.check_git_verification(false))
+    // Signatures of commits are not checked here, and `--verification` is refused for that.
+    repository
+        .admitted_by(policy, false)
         .map_err(|refusal| Failure::new(refusal.code(), refusal.class(), refusal.to_string()))
 }

@@ -22,6 +22,7 @@ use self::guarded::Guarded;
 pub(super) use self::known_hosts::KnownHosts;
 use self::known_hosts::{HostKeys, Verdict, name};
 use super::Error;
+use super::repository::SSH_PORT;
 use super::wire::Wire;
 use crate::net::{self, Authority, Network};
 
@@ -43,7 +44,7 @@ pub(super) async fn open(
     version_2: bool,
 ) -> Result<(Reader, Writer), Error> {
     let host = target.authority.bare_host();
-    let port = target.authority.port().unwrap_or(22);
+    let port = target.authority.port().unwrap_or(SSH_PORT);
     let keys = target.known_hosts.of(host, port)?;
     let closed = CancellationToken::new();
     let guard = closed.clone().drop_guard();
