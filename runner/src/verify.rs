@@ -57,19 +57,12 @@ pub(crate) async fn run(arguments: Arguments, token: CancellationToken) -> ExitC
         "{:#}",
         json!({"verdict": word, "requirements": verdict.requirements})
     );
-    let findings: Vec<String> = verdict
-        .findings()
-        .map(|finding| format!("{}: {}", finding.name, finding.detail))
-        .collect();
-    if findings.is_empty() {
-        return ExitCode::SUCCESS;
+    match verdict.refusal() {
+        None => ExitCode::SUCCESS,
+        Some(why) => {
+            Failed::from(Failure::new("policy_refused", FailureClass::Refused, why)).print(Output::Text)
+        }
     }
-    Failed::from(Failure::new(
-        "policy_refused",
-        FailureClass::Refused,
-        findings.join("; "),
-    ))
-    .print(Output::Text)
 }
 
 async fn verify(arguments: &Oci, token: CancellationToken) -> Result<Verdict, Failure> {
@@ -85,10 +78,7 @@ async fn verify(arguments: &Oci, token: CancellationToken) -> Result<Verdict, Fa
         let message = "only an artifact named by its digest can be verified".to_owned();
         Failure::new("reference_not_pinned", FailureClass::Input, message)
     })?;
-    let attachments = match policy.looks_at_attachments() {
-        true => Attachments::Listed,
-        false => Attachments::LeftOut,
-    };
+    let attachments = Attachments::wanted(policy.looks_at_attachments());
     let attempt = Attempt::new(Limits::default(), token);
     let artifact = describe(&request, digest, attachments, &attempt).await;
     Ok(policy.check(&artifact.map_err(|error| error.to_failure())?))

@@ -30,6 +30,16 @@ impl Verdict {
         !self.requirements.is_empty() && self.requirements.iter().all(|one| one.satisfied)
     }
 
+    /// Every finding in one sentence; `None` when there is none.
+    #[must_use]
+    pub fn refusal(&self) -> Option<String> {
+        let findings: Vec<String> = self
+            .findings()
+            .map(|finding| format!("{}: {}", finding.name, finding.detail))
+            .collect();
+        (!findings.is_empty()).then(|| findings.join("; "))
+    }
+
     /// What the artifact lacks.
     pub fn findings(&self) -> impl Iterator<Item = &Requirement> {
         self.requirements.iter().filter(|one| !one.satisfied)

@@ -18,7 +18,7 @@ use super::{Error, Repository};
 use crate::net::{self, Authority, Secret};
 
 /// Every key that a Secret may have. `identity.pub` is what key generators leave beside `identity`; it is not read.
-const KEYS: [&str; 11] = [
+pub const SECRET_KEYS: [&str; 11] = [
     "host",
     "caSHA256",
     "username",
@@ -131,7 +131,7 @@ impl Credential {
     /// # Errors
     /// When the keys do not make one credential, or it is not granted.
     pub fn new(keys: &SecretKeys, repository: &Repository, ca: Option<&[u8]>) -> Result<Self, Error> {
-        if let Some(unknown) = keys.0.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        if let Some(unknown) = keys.0.keys().find(|key| !SECRET_KEYS.contains(&key.as_str())) {
             return Err(Error::SecretKeys(format!("key {unknown:?} is not known")));
         }
         if ca.is_some() && repository.is_ssh() {
@@ -301,7 +301,7 @@ mod tests {
         #[test]
         fn any_secret_is_a_credential_or_refused_without_a_word_of_it(
             keys in proptest::collection::btree_map(
-                proptest::sample::select(KEYS.as_slice()),
+                proptest::sample::select(SECRET_KEYS.as_slice()),
                 "(git\\.test|hunter2[ -~]{0,12}|\n|hunter2\u{0}|-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2\n)",
                 0..5,
             ),

@@ -36,7 +36,7 @@ use ptah_contract::resolution::{self, Resolution};
 use tokio_util::sync::CancellationToken;
 
 use self::credential::Kind;
-pub use self::credential::{Credential, SecretKeys};
+pub use self::credential::{Credential, SECRET_KEYS, SecretKeys};
 pub use self::error::Error;
 use self::fetch::Found;
 use self::listing::Tip;

@@ -67,6 +67,14 @@ pub enum Attachments {
     LeftOut,
 }
 
+impl Attachments {
+    /// Listed where they are wanted.
+    #[must_use]
+    pub fn wanted(wanted: bool) -> Self {
+        if wanted { Self::Listed } else { Self::LeftOut }
+    }
+}
+
 /// What a policy wants to know of the artifact with this digest. `request` holds the reference as somebody wrote it.
 ///
 /// # Errors

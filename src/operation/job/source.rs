@@ -8,25 +8,12 @@ use ptah_api::{
     ActiveOperation, DesiredSource, PtahSchema, PtahSchemaStatus, RegistryAuthMode, SourceStatus,
 };
 use ptah_contract::protocol::{SourceLocator, SourceRequest, VerificationRequest, paths};
+use ptah_resolver::git::SECRET_KEYS;
 
 use super::container::mount;
 use super::request::Error;
 use super::volume;
 
-/// Keys of a Git Secret, as `docs/git-sources.md` names them.
-const GIT_KEYS: [&str; 11] = [
-    "host",
-    "caSHA256",
-    "username",
-    "password",
-    "bearerToken",
-    "identity",
-    "identity.pub",
-    "known_hosts",
-    "githubAppID",
-    "githubAppInstallationID",
-    "githubAppPrivateKey",
-];
 /// Keys of a registry Secret that its user cannot rename: they are the owner's consent.
 const REGISTRY_GRANTS: [&str; 3] = ["registry", "allowPlainHTTP", "caSHA256"];
 
@@ -131,7 +118,7 @@ fn secret(desired: &DesiredSource) -> Option<(String, Vec<(String, String)>)> {
             .collect()
     };
     if let Some(auth) = desired.git.as_ref().and_then(|git| git.auth_from.as_ref()) {
-        return Some((auth.name.clone(), own(&GIT_KEYS)));
+        return Some((auth.name.clone(), own(&SECRET_KEYS)));
     }
     let auth = desired.registry_auth_from.as_ref()?;
     let key = |given: &Option<String>, usual: &str| given.clone().unwrap_or_else(|| usual.to_owned());

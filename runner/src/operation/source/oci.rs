@@ -94,11 +94,7 @@ async fn verify(
     digest: Digest,
     policy: &Policy,
 ) -> Result<ArtifactDescription, StepFailure> {
-    let attachments = if policy.looks_at_attachments() {
-        Attachments::Listed
-    } else {
-        Attachments::LeftOut
-    };
+    let attachments = Attachments::wanted(policy.looks_at_attachments());
     let described = context
         .attempts(
             |attempt| async move { oci::describe(request, digest, attachments, &attempt).await },
@@ -106,19 +102,14 @@ async fn verify(
         )
         .await
         .map_err(|error| verifying(error.to_failure()))?;
-    let verdict = policy.check(&described);
-    if verdict.is_satisfied() {
-        return Ok(described);
+    match policy.check(&described).refusal() {
+        None => Ok(described),
+        Some(why) => Err(verifying(Failure::new(
+            "policy_refused",
+            FailureClass::Refused,
+            why,
+        ))),
     }
-    let findings: Vec<String> = verdict
-        .findings()
-        .map(|finding| format!("{}: {}", finding.name, finding.detail))
-        .collect();
-    Err(verifying(Failure::new(
-        "policy_refused",
-        FailureClass::Refused,
-        findings.join("; "),
-    )))
 }
 
 fn policy(context: &Context<'_>) -> Result<Option<Policy>, Failure> {
