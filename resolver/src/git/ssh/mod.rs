@@ -48,7 +48,6 @@ pub(super) async fn open(
     let keys = target.known_hosts.of(host, port)?;
     let closed = CancellationToken::new();
     let guard = closed.clone().drop_guard();
-    let limits = *wire.attempt.limits();
     let addresses = async { target.network.addresses(host, port).await };
     let addresses = wire.attempt.connecting(host, addresses).await?;
     let refusal = Arc::default();
@@ -69,7 +68,6 @@ pub(super) async fn open(
                 key: Cow::Owned(keys.algorithms()),
                 ..Preferred::DEFAULT
             },
-            inactivity_timeout: Some(limits.idle),
             nodelay: true,
             ..Config::default()
         });
