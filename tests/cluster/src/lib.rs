@@ -73,6 +73,7 @@ fn set_up(manager: Manager) -> Result<Shared> {
             .context("there is no manager with failpoints")?;
     }
     let cluster = Cluster::Node(node.clone());
+    clear(&cluster)?;
     if manager == Manager::Previous {
         // In place of whatever release is there: a Service that is made anew has another address.
         let previous = images.previous.as_ref().context("there is no previous release")?;
@@ -94,12 +95,45 @@ fn set_up(manager: Manager) -> Result<Shared> {
     })
 }
 
-/// One test's namespace, database and schema, named alike.
+/// Takes away what another test program left behind: another manager would read and plan all of it anew, at once.
+fn clear(cluster: &Cluster) -> Result<()> {
+    let all = cluster.ask(&["get", "namespace", "-o", "name"])?;
+    let left: Vec<&str> = all
+        .lines()
+        .filter(|name| name.starts_with("namespace/test-"))
+        .collect();
+    if left.is_empty() {
+        return Ok(());
+    }
+    // What a manager that is gone would have to let go stays, and is no reason to fail.
+    let _ = cluster.ask(&[&["delete", "--timeout=120s"], left.as_slice()].concat());
+    Ok(())
+}
+
+/// One test's namespace, database and schema, named alike. They go with it, unless the test failed: many that refresh
+/// are work for the node that the other tests wait for.
 pub struct World {
     /// Name of all three.
     pub name: String,
     /// The URL that the Secret holds.
     pub url: String,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let namespace = self.namespace();
+            let arguments = [
+                "delete",
+                "namespace",
+                &namespace,
+                "--ignore-not-found",
+                "--wait=false",
+            ];
+            // The API server may be what the test took away.
+            let _ = shared().cluster.ask(&arguments);
+        }
+    }
 }
 
 impl World {
