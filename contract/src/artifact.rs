@@ -59,3 +59,13 @@ pub enum Found {
     /// The tag `sha256-<hex>.sig`, where cosign keeps simple signatures.
     SignatureTag,
 }
+
+/// A policy that an artifact is held to.
+pub trait Verification: Sync {
+    /// Digest of the policy's bytes.
+    fn digest(&self) -> Digest;
+    /// Whether it asks what is attached to an artifact.
+    fn looks_at_attachments(&self) -> bool;
+    /// Why it refuses an artifact, if it does.
+    fn refusal(&self, artifact: &ArtifactDescription) -> Option<String>;
+}

@@ -13,6 +13,7 @@ pub mod git;
 pub mod net;
 pub mod oci;
 pub mod snapshot;
+pub mod source;
 #[cfg(test)]
 mod testing;
 

@@ -1,6 +1,7 @@
 //! An artifact against a policy.
 
-use ptah_contract::artifact::{ArtifactDescription, Found};
+use ptah_contract::artifact::{ArtifactDescription, Found, Verification};
+use ptah_contract::digest::Digest;
 use serde::Serialize;
 
 use crate::policy::Policy;
@@ -30,9 +31,12 @@ impl Verdict {
         !self.requirements.is_empty() && self.requirements.iter().all(|one| one.satisfied)
     }
 
-    /// Every finding in one sentence; `None` when there is none.
+    /// Every finding in one sentence; `None` when the artifact may be used.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
+        if self.requirements.is_empty() {
+            return Some("nothing was checked".to_owned());
+        }
         let findings: Vec<String> = self
             .findings()
             .map(|finding| format!("{}: {}", finding.name, finding.detail))
@@ -123,5 +127,19 @@ impl Policy {
                 format!("no signature is attached to {}, only {kinds:?}", artifact.digest),
             ),
         }
+    }
+}
+
+impl Verification for Policy {
+    fn digest(&self) -> Digest {
+        self.digest()
+    }
+
+    fn looks_at_attachments(&self) -> bool {
+        self.looks_at_attachments()
+    }
+
+    fn refusal(&self, artifact: &ArtifactDescription) -> Option<String> {
+        self.check(artifact).refusal()
     }
 }

@@ -3,19 +3,17 @@
 //! Promises: it holds no database URL; a file is written only after its content gave its digest; why the source was
 //! refused is delivered as the operation's result, since the container that would deliver another one never starts.
 
-mod git;
-mod oci;
-
-use std::future::Future;
 use std::path::Path;
 use std::time::Duration;
 
-use backon::{ExponentialBuilder, Retryable as _};
+use ptah_contract::artifact::Verification;
+use ptah_contract::digest::Digest;
 use ptah_contract::failure::{Failure, FailureClass};
-use ptah_contract::protocol::{
-    Outcome, Request, SourceLocator, SourceReport, SourceRequest, Step, StepFailure, paths,
-};
-use ptah_resolver::net::{Attempt, Limits};
+use ptah_contract::protocol::{Outcome, Request, SourceReport, SourceRequest, Step, StepFailure, paths};
+use ptah_resolver::content;
+use ptah_resolver::net::{self, Network};
+use ptah_resolver::source::{self, Access};
+use ptah_verifier::Policy;
 use tokio_util::sync::CancellationToken;
 
 use super::deliver::Delivery;
@@ -55,58 +53,50 @@ async fn reach(
     limit: Duration,
     stop: CancellationToken,
 ) -> Result<SourceReport, StepFailure> {
-    let resolving = |failure| StepFailure {
-        step: Step::Resolve,
-        failure,
-    };
-    let source = request.source.as_ref().ok_or_else(|| {
-        resolving(Failure::new(
+    let at = |step| move |failure| StepFailure { step, failure };
+    let wanted = request.source.as_ref().ok_or_else(|| {
+        at(Step::Resolve)(Failure::new(
             "invalid_request",
             FailureClass::Internal,
             "the request names no source",
         ))
     })?;
-    let context = Context { source, limit, stop };
-    match &source.locator {
-        SourceLocator::Git {
-            repository,
-            reference,
-            path,
-        } => git::reach(&context, repository, reference, path)
-            .await
-            .map_err(resolving),
-        SourceLocator::Oci {
-            reference,
-            plain_http,
-        } => oci::reach(&context, reference, *plain_http).await,
-    }
+    let mut attempt = net::Limits::default();
+    attempt.total = attempt.total.min(limit);
+    let access = Access {
+        ca: authorities().map_err(at(Step::Resolve))?,
+        secret: secret().map(Path::to_owned),
+        // The tenant's own.
+        network: Network::any(),
+        scratch: Some(paths::WORK_DIR.into()),
+        out: Some(paths::CONTENT_DIR.into()),
+        attempt,
+        content: content::Limits::default(),
+        more_attempts: MORE_ATTEMPTS,
+        stop,
+    };
+    // The policy is read before anything is fetched: one that cannot be read refuses without a request.
+    let policy = policy(wanted).map_err(at(Step::Verify))?;
+    let held = policy.as_ref().map(|policy| policy as &dyn Verification);
+    source::reach(wanted, &access, held).await
 }
 
-/// What both kinds of source are reached with.
-struct Context<'a> {
-    source: &'a SourceRequest,
-    limit: Duration,
-    stop: CancellationToken,
-}
-
-impl Context<'_> {
-    /// Tries until it works, or cannot be expected to.
-    async fn attempts<T, E, F: Future<Output = Result<T, E>>>(
-        &self,
-        once: impl Fn(Attempt) -> F,
-        class: impl Fn(&E) -> FailureClass,
-    ) -> Result<T, E> {
-        let mut limits = Limits::default();
-        limits.total = limits.total.min(self.limit);
-        let pauses = ExponentialBuilder::default()
-            .with_min_delay(Duration::from_secs(1))
-            .with_jitter()
-            .with_max_times(MORE_ATTEMPTS);
-        (|| once(Attempt::new(limits, self.stop.clone())))
-            .retry(pauses)
-            .when(|error| class(error) == FailureClass::Transient && !self.stop.is_cancelled())
-            .await
+fn policy(wanted: &SourceRequest) -> Result<Option<Policy>, Failure> {
+    let Some(wanted) = &wanted.verification else {
+        return Ok(None);
+    };
+    let path = Path::new(paths::VERIFICATION_POLICY_FILE);
+    let bytes = optional(path, "verificationPolicyFrom", "policy_missing")?.unwrap_or_default();
+    if Digest::of(&bytes) != wanted.policy_digest {
+        return Err(Failure::new(
+            "policy_changed",
+            FailureClass::Transient,
+            "the verification policy is not the one that this operation was claimed for",
+        ));
     }
+    Policy::parse(&bytes)
+        .map(Some)
+        .map_err(|error| Failure::new(error.code(), error.class(), error.to_string()))
 }
 
 /// The bytes of the certificate authorities that the spec names; the volume is there only when it names them.
