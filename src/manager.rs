@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::controller::{self, Context, Installation};
 use crate::realm::Leases;
+use crate::source::InProcess;
 use crate::telemetry::{Metrics, Readiness};
 
 pub use arguments::Arguments;
@@ -66,7 +67,9 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     lead.send_replace(true);
     tracing::info!("leading");
     let controller = controller::of(&watches);
+    let (in_process, wakes) = InProcess::new(arguments.in_process(), stop.clone());
     let context = Arc::new(Context {
+        in_process,
         leases: Leases::new(client.clone(), arguments.coordination_namespace()),
         schemas: controller.store(),
         installation: installation(&arguments),
@@ -74,7 +77,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
         trust,
         metrics,
     });
-    let work = controller::run(controller, watches, context, stop.clone());
+    let work = controller::run(controller, watches, context, wakes, stop.clone());
     let lost = leadership.lost();
     tokio::select! {
         () = work => {}

@@ -13,6 +13,8 @@ use crate::manifest::Manifest;
 mod document;
 mod pattern;
 
+pub use pattern::HostPattern;
+
 use document::{ConfigMapRules, ContentRules, Document, GitRules};
 
 /// Largest document that is read, in bytes.

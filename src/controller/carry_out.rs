@@ -4,16 +4,17 @@
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::api::{Patch, PatchParams, PostParams};
+use kube::runtime::reflector::ObjectRef;
 use kube::{Api, Client, ResourceExt as _};
 use ptah_api::conditions::{self, reasons, types};
 use ptah_api::{
     ImmutableObjectReference, PtahSchema, PtahSchemaApproval, PtahSchemaApprovalStatus, PtahSchemaStatus,
     names,
 };
-use ptah_resolver::config_map::Content;
 use serde_json::json;
 
 use super::context::Context;
+use super::gather::Gathered;
 use super::run::Error;
 use crate::lifecycle::step::{ApprovalMark, Effect, Notice, Step};
 use crate::operation::job;
@@ -23,13 +24,12 @@ use crate::{plan, source, telemetry};
 pub(super) async fn carry_out(
     context: &Context,
     schema: &PtahSchema,
-    content: Option<&Content>,
-    nonce: &str,
+    gathered: &Gathered,
     step: &Step,
 ) -> Result<(), Error> {
     let before = schema.status.clone().unwrap_or_default();
     for effect in &step.before {
-        perform(context, schema, &before, content, nonce, effect).await?;
+        perform(context, schema, &before, gathered, effect).await?;
         done(context, schema).await?;
     }
     let mut written = schema.clone();
@@ -41,7 +41,7 @@ pub(super) async fn carry_out(
     }
     let after = written.status.clone().unwrap_or_default();
     for effect in &step.after {
-        perform(context, &written, &after, content, nonce, effect).await?;
+        perform(context, &written, &after, gathered, effect).await?;
         done(context, schema).await?;
     }
     Ok(())
@@ -81,8 +81,7 @@ async fn perform(
     context: &Context,
     schema: &PtahSchema,
     status: &PtahSchemaStatus,
-    content: Option<&Content>,
-    nonce: &str,
+    gathered: &Gathered,
     effect: &Effect,
 ) -> Result<(), Error> {
     let client = &context.client;
@@ -90,14 +89,24 @@ async fn perform(
     match effect {
         Effect::AddFinalizer => finalizer(client, schema, true).await,
         Effect::RemoveFinalizer => finalizer(client, schema, false).await,
-        Effect::EnsureSnapshot => match content {
+        Effect::EnsureSnapshot => match &gathered.content {
             Some(content) => Ok(source::ensure(client, schema, content).await?),
             None => Err(Error::Changed),
         },
+        Effect::AskSource { anew } => {
+            let wanted = gathered.wanted.as_ref().ok_or(Error::Changed)?;
+            let resource = ObjectRef::from_obj(schema);
+            context.in_process.ask(&uid, resource, wanted, *anew);
+            Ok(())
+        }
+        Effect::ForgetAnswer => {
+            context.in_process.forget(&uid);
+            Ok(())
+        }
         Effect::CollectSnapshots => Ok(source::collect(client, schema, status).await?),
         Effect::AcquireLease(claim) => Ok(context
             .leases
-            .acquire(claim, &uid, &format!("v1-{nonce}"))
+            .acquire(claim, &uid, &format!("v1-{}", gathered.evidence.nonce))
             .await?),
         Effect::RenewLease(claim) => Ok(context.leases.renew(claim, &uid).await?),
         Effect::ReleaseLease(claim) => Ok(context.leases.release(claim, &uid).await?),

@@ -9,6 +9,7 @@ use ptah_contract::protocol::ResultDelivery;
 
 use crate::lifecycle::evidence::Components;
 use crate::realm::Leases;
+use crate::source::InProcess;
 use crate::telemetry::Metrics;
 
 /// What this installation runs operations with.
@@ -37,6 +38,8 @@ pub struct Context {
     pub leases: Leases,
     /// Every schema, for the realm's census.
     pub schemas: Store<PtahSchema>,
+    /// The manager's own looks at sources.
+    pub in_process: Arc<InProcess>,
     /// What operations run with.
     pub installation: Installation,
     /// PEM that the receiver's certificate chains to; replaced when the certificate is rotated.

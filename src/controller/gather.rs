@@ -13,13 +13,17 @@ use crate::lifecycle::evidence::{
 };
 use crate::lifecycle::publication;
 use crate::operation::{harvest, job, records};
+use crate::source::Wanted;
 use crate::{plan, realm, source};
 use ptah_api::conditions::{self, types};
 
-/// Evidence, and the bytes of the source where a snapshot of them may have to be written.
+/// Evidence, and what an effect may need beside it.
 pub(super) struct Gathered {
     pub evidence: Evidence,
+    /// Bytes of the source, where a snapshot of them may have to be written.
     pub content: Option<Content>,
+    /// The source, where the manager looks at it itself.
+    pub wanted: Option<Wanted>,
 }
 
 /// Gathers what the resource's records call for.
@@ -44,13 +48,13 @@ pub(super) async fn gather(context: &Context, schema: &PtahSchema) -> Result<Gat
         approvals: Vec::new(),
         apply_pod_active: false,
     };
-    let mut content = None;
+    let (mut content, mut wanted) = (None, None);
     let operation = status.active_operation.as_ref();
     let writing = operation
         .is_some_and(|operation| operation.kind == OperationType::Apply && operation.dispatch_started);
     if !writing && schema.metadata.deletion_timestamp.is_none() && !schema.is_suspended() {
-        let resolution = source::resolve(client, schema).await?;
-        (evidence.source, content) = (resolution.evidence, resolution.content);
+        let resolution = source::resolve(client, schema, &context.in_process).await?;
+        (evidence.source, content, wanted) = (resolution.evidence, resolution.content, resolution.wanted);
     }
     let uid = schema.uid().unwrap_or_default();
     if let Some(operation) = operation {
@@ -87,7 +91,11 @@ pub(super) async fn gather(context: &Context, schema: &PtahSchema) -> Result<Gat
     if status.plan.is_some() {
         evidence.approvals = approvals(client, schema).await?;
     }
-    Ok(Gathered { evidence, content })
+    Ok(Gathered {
+        evidence,
+        content,
+        wanted,
+    })
 }
 
 /// The plan that the claim's result would be, or the one that waits.

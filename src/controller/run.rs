@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt as _;
+use futures::{Stream, StreamExt as _};
 use jiff::{Timestamp, Unit};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -54,11 +54,13 @@ impl Error {
     }
 }
 
-/// Runs the controller until `stop`, watching by `client`; requests go by the context's own.
+/// Runs the controller until `stop`, watching by `client`; requests go by the context's own. `wakes` names resources whose
+/// source the manager has looked at.
 pub async fn run(
     controller: Controller<PtahSchema>,
     client: Client,
     context: Arc<Context>,
+    wakes: impl Stream<Item = ObjectRef<PtahSchema>> + Send + 'static,
     stop: CancellationToken,
 ) {
     let jobs = watch::config().labels(&format!("{}={}", names::LABEL_MANAGED_BY, names::MANAGED_BY));
@@ -98,6 +100,7 @@ pub async fn run(
                 woken
             },
         )
+        .reconcile_on(wakes)
         .graceful_shutdown_on(stop.cancelled_owned())
         .run(reconcile, on_error, context)
         .for_each(|ended| {
@@ -132,14 +135,7 @@ async fn reconcile(schema: Arc<PtahSchema>, context: Arc<Context>) -> Result<Act
             namespace = schema.namespace(), name = schema.name_any(), from = ?from, to = ?step.trail.last(), "phase"
         );
     }
-    carry_out(
-        &context,
-        &schema,
-        gathered.content.as_ref(),
-        &gathered.evidence.nonce,
-        &step,
-    )
-    .await?;
+    carry_out(&context, &schema, &gathered, &step).await?;
     Ok(match step.requeue {
         Requeue::Now => Action::requeue(Duration::ZERO),
         Requeue::After(wait) => Action::requeue(wait.max(Duration::from_millis(100))),

@@ -13,7 +13,7 @@ use ptah_contract::digest::Digest;
 use ptah_contract::protocol::{Operation, Step as OperationStep};
 use serde_json::json;
 
-use super::evidence::Evidence;
+use super::evidence::{Evidence, SourceEvidence};
 use super::source;
 use super::step::LeaseClaim;
 
@@ -32,15 +32,15 @@ pub fn operation(kind: OperationType) -> Operation {
     }
 }
 
-/// Steps of a Job by its claim's type and source. A reading resolves and verifies what no manager has read; a proof
-/// observes and plans in one Pod.
+/// Steps of a Job by its claim's type and the source that it `resolves`, if it does. A reading resolves and verifies what
+/// no manager has read; a proof observes and plans in one Pod.
 #[must_use]
-pub fn steps(kind: OperationType, proof: bool, desired: &DesiredSource) -> Vec<OperationStep> {
+pub fn steps(kind: OperationType, proof: bool, resolves: Option<&DesiredSource>) -> Vec<OperationStep> {
     match (kind, proof) {
-        (OperationType::Observe, _) if desired.git.is_some() => {
+        (OperationType::Observe, _) if resolves.is_some_and(|desired| desired.git.is_some()) => {
             vec![OperationStep::Resolve, OperationStep::Observe]
         }
-        (OperationType::Observe, _) if desired.oci_ref.is_some() => {
+        (OperationType::Observe, _) if resolves.is_some() => {
             vec![
                 OperationStep::Resolve,
                 OperationStep::Verify,
@@ -54,7 +54,8 @@ pub fn steps(kind: OperationType, proof: bool, desired: &DesiredSource) -> Vec<O
     }
 }
 
-/// Fingerprint of everything that a claim is made from. A read-only claim whose inputs moved is dropped unread.
+/// Fingerprint of everything that a claim is made from, and of whether it `resolves` the source. A read-only claim whose
+/// inputs moved is dropped unread.
 #[must_use]
 pub fn input_fingerprint(
     schema: &PtahSchema,
@@ -63,10 +64,10 @@ pub fn input_fingerprint(
     coordination: Digest,
     kind: OperationType,
     evidence: &Evidence,
+    resolves: bool,
 ) -> Digest {
     let desired = &schema.spec.desired;
     // What such a claim finds out cannot be what it is made from.
-    let resolves = kind == OperationType::Observe && source::resolved_in_pod(desired);
     let known = status.source.as_ref().filter(|_| !resolves);
     let plan = status.plan.as_ref().filter(|_| kind == OperationType::Apply);
     let inputs = json!({
@@ -119,6 +120,11 @@ impl NewClaim<'_> {
     #[must_use]
     pub fn make(&self, kind: OperationType, purpose: Purpose) -> ActiveOperation {
         let (proof, refresh) = (purpose == Purpose::Proof, purpose == Purpose::Refresh);
+        let desired = &self.schema.spec.desired;
+        let terms = match &self.evidence.source {
+            SourceEvidence::InPod(terms) if kind == OperationType::Observe => Some(terms.clone()),
+            _ => None,
+        };
         let input_fingerprint = input_fingerprint(
             self.schema,
             self.status,
@@ -126,6 +132,7 @@ impl NewClaim<'_> {
             self.coordination,
             kind,
             self.evidence,
+            terms.is_some(),
         );
         let id = canonical::digest(&json!({"input": input_fingerprint, "nonce": self.evidence.nonce}))
             .map(|digest| digest.to_string())
@@ -146,7 +153,7 @@ impl NewClaim<'_> {
         let holds_lease = kind != OperationType::Observe;
         ActiveOperation {
             kind,
-            steps: steps(kind, proof, &self.schema.spec.desired)
+            steps: steps(kind, proof, terms.is_some().then_some(desired))
                 .into_iter()
                 .map(|step| step.name().to_owned())
                 .collect(),
@@ -163,10 +170,8 @@ impl NewClaim<'_> {
             execution_not_after: None,
             target: (kind == OperationType::Apply).then(|| self.schema.spec.target.clone()),
             policy: (kind == OperationType::Apply).then(|| self.effective.policy.clone()),
-            desired: (kind == OperationType::Apply && source::resolved_in_pod(&self.schema.spec.desired))
-                .then(|| self.schema.spec.desired.clone()),
-            terms: source::terms(&self.schema.spec.desired, self.evidence)
-                .filter(|_| kind == OperationType::Observe),
+            desired: (kind == OperationType::Apply && desired.config_map.is_none()).then(|| desired.clone()),
+            terms,
             coordination_digest: self.coordination,
             lease_epoch: None,
             lease_duration_seconds: holds_lease.then(|| lease_seconds(self.effective.active_deadline)),

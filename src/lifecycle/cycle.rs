@@ -8,10 +8,10 @@ use ptah_api::{OperationType, Phase};
 use ptah_contract::digest::Digest;
 
 use super::claim::Purpose;
-use super::evidence::SourceEvidence;
+use super::evidence::{SourceAnswer, SourceEvidence};
 use super::pass::Pass;
 use super::step::{Effect, Requeue, Step};
-use super::{approval, report, source};
+use super::{approval, reading, report, source};
 
 /// A no-change plan older than this is made anew at the next refresh.
 const STEADY_FOR: Duration = Duration::from_secs(24 * 60 * 60);
@@ -31,7 +31,9 @@ pub(super) fn run(mut pass: Pass<'_>, effective: &Effective, coordination: Diges
         _ => {}
     }
     if !answered {
-        pass.phase(Phase::Pending);
+        if !source::is_awaited(&pass) {
+            pass.phase(Phase::Pending);
+        }
         pass.status.failed_applies = None;
     }
     begin(pass, effective, coordination)
@@ -39,30 +41,24 @@ pub(super) fn run(mut pass: Pass<'_>, effective: &Effective, coordination: Diges
 
 /// Starts the cycle: resolves the source and claims the reading.
 pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Digest) -> Step {
-    if matches!(
+    if let Some(step) = source::awaited(&mut pass) {
+        return step;
+    }
+    let working = matches!(
         pass.status.phase,
         Some(Phase::Resolving | Phase::Verifying | Phase::Observing | Phase::Planning)
-    ) {
+    );
+    if working && !source::is_awaited(&pass) {
         // Nothing is in flight, so this is what a cycle that was cut short left behind.
         pass.phase(Phase::Pending);
     }
     let refresh = pass.status.phase == Some(Phase::InSync);
     pass.phase(Phase::Resolving);
     let evidence = pass.evidence;
-    // What the manager read itself; without it, the Pod finds the content.
-    let content = match &evidence.source {
-        SourceEvidence::Resolved(source) => Some(source),
-        SourceEvidence::InPod(_) => None,
-        SourceEvidence::Refused { failure, reason } => {
-            let (message, reason) = (report::sentence(failure), *reason);
-            pass.of_class(failure.class);
-            return report::resolve_failed(pass, effective, reason, &message);
-        }
-        SourceEvidence::NotRead => return pass.finish(Requeue::Now),
-    };
-    let moved = source::moved(&pass);
-    match content {
-        Some(source) => {
+    let mut moved = source::moved(&pass);
+    // Whether the content is known before the Pod starts.
+    let known = match &evidence.source {
+        SourceEvidence::Resolved(source) => {
             if !source.snapshot_present {
                 pass.before.push(Effect::EnsureSnapshot);
             }
@@ -71,12 +67,44 @@ pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Dig
             } else if !pass.condition_is(types::ARTIFACT_RESOLVED, "True") {
                 report::snapshot_taken(&mut pass, source);
             }
+            true
         }
-        // A plan that was made from another place, or under another policy, retires before its successor is known.
-        None if moved => pass.retire_plan(),
-        None => {}
-    }
-    pass.status.source_terms = source::terms(&pass.schema.spec.desired, pass.evidence);
+        SourceEvidence::InPod(_) => {
+            if moved {
+                // What was planned from another place, or under another policy, retires before its successor is known.
+                pass.retire_plan();
+            }
+            false
+        }
+        SourceEvidence::InManager { terms, answer } => {
+            pass.after.push(Effect::ForgetAnswer);
+            let found = match answer {
+                SourceAnswer::Here { found, .. } => found,
+                SourceAnswer::NotAsked | SourceAnswer::UnderWay => return pass.finish(Requeue::Now),
+            };
+            pass.status.source_terms = Some(terms.clone());
+            match found {
+                Err(failed) => {
+                    pass.of_class(failed.failure.class);
+                    return report::source_failed(pass, effective, failed);
+                }
+                Ok(found) => match reading::take_found(&mut pass, terms, found) {
+                    Ok(same) => moved = !same,
+                    Err(message) => {
+                        return report::resolve_failed(pass, effective, reasons::RESOLVE_FAILED, message);
+                    }
+                },
+            }
+            true
+        }
+        SourceEvidence::Refused { failure, reason } => {
+            let (message, reason) = (report::sentence(failure), *reason);
+            pass.of_class(failure.class);
+            return report::resolve_failed(pass, effective, reason, &message);
+        }
+        SourceEvidence::NotRead => return pass.finish(Requeue::Now),
+    };
+    pass.status.source_terms = evidence.source.terms().cloned();
     if policy_moved(&pass, effective) {
         pass.retire_plan();
     }
@@ -88,7 +116,7 @@ pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Dig
         pass.superseded(message);
     }
     let steady = refresh && !moved && steady(&pass, effective);
-    let what = if content.is_some() {
+    let what = if known {
         pass.phase(Phase::Observing);
         "the database is being read"
     } else {

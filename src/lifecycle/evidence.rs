@@ -6,7 +6,7 @@ use ptah_api::{
 };
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::Failure;
-use ptah_contract::protocol::Outcome;
+use ptah_contract::protocol::{Outcome, SourceReport, StepFailure};
 
 /// Everything that one pass may need. Driver fields that a phase does not need stay at their `NotRead`.
 #[derive(Clone, Debug)]
@@ -59,12 +59,46 @@ pub enum SourceEvidence {
     Resolved(ResolvedSource),
     /// A Pod finds its content; this is what it is held to.
     InPod(SourceTerms),
+    /// The manager finds its content, beside its passes.
+    InManager {
+        /// What it is held to.
+        terms: SourceTerms,
+        /// How far that is.
+        answer: SourceAnswer,
+    },
     /// It cannot be used, and why.
     Refused {
         /// Why.
         failure: Failure,
         /// Condition reason.
         reason: &'static str,
+    },
+}
+
+impl SourceEvidence {
+    /// What a source on a network is held to.
+    #[must_use]
+    pub fn terms(&self) -> Option<&SourceTerms> {
+        match self {
+            Self::InPod(terms) | Self::InManager { terms, .. } => Some(terms),
+            Self::NotRead | Self::Resolved(_) | Self::Refused { .. } => None,
+        }
+    }
+}
+
+/// What became of the manager's own look at a source. It is in memory alone: a manager that starts anew asks again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceAnswer {
+    /// Nobody asked, or the answer has grown old.
+    NotAsked,
+    /// It was asked and has not answered.
+    UnderWay,
+    /// It answered, and nobody has taken the answer yet.
+    Here {
+        /// Nothing that was known before was relied on.
+        anew: bool,
+        /// What was found, whole; or which step failed, and why.
+        found: Result<Box<SourceReport>, Box<StepFailure>>,
     },
 }
 

@@ -2,7 +2,7 @@
 
 use ptah_api::conditions::{reasons, types};
 use ptah_api::effective::Effective;
-use ptah_api::{ActiveOperation, DriftFindingStatus, OperationType, Phase, TargetStatus};
+use ptah_api::{ActiveOperation, DriftFindingStatus, OperationType, Phase, SourceTerms, TargetStatus};
 use ptah_contract::digest::Digest;
 use ptah_contract::protocol::{ObserveReport, SourceReport, TargetReading};
 
@@ -25,6 +25,19 @@ pub(super) fn take_source(pass: &mut Pass<'_>, found: Option<&SourceReport>) -> 
         (None, Some(_)) => return Err("its Pod reports a source that it was not asked for"),
         (Some(_), None) => return Err("its Pod says nothing of the source that it was asked for"),
     };
+    if !take_found(pass, &held, found)? && pass.status.proven.is_some() {
+        pass.superseded("another state is declared than the one that was proven");
+    }
+    pass.phase(Phase::Observing);
+    Ok(())
+}
+
+/// Takes what was found at a source that is held to these terms; whether it binds a plan as what was known before.
+pub(super) fn take_found(
+    pass: &mut Pass<'_>,
+    held: &SourceTerms,
+    found: &SourceReport,
+) -> Result<bool, &'static str> {
     let artifact = pass.schema.spec.desired.oci_ref.is_some();
     pass.phase(Phase::Resolving);
     if artifact {
@@ -33,25 +46,18 @@ pub(super) fn take_source(pass: &mut Pass<'_>, found: Option<&SourceReport>) -> 
     let before = pass.status.source.clone();
     match &found.fetched {
         None if source::is_known(pass, &found.found) => source::reaffirm(pass),
-        None => return Err("its Pod fetched nothing of a source that is not the one that was known"),
+        None => return Err("nothing was fetched of a source that is not the one that was known"),
         Some(fetched) => {
             let policy = held.verification_policy.as_ref().map(|policy| policy.digest);
             if fetched.artifact.is_some() != artifact || fetched.satisfies != policy {
-                return Err(
-                    "its Pod reports another kind of source, or another policy, than it was asked for",
-                );
+                return Err("another kind of source, or another policy, is reported than was asked for");
             }
-            source::take_report(pass, &held, &found.found, fetched);
+            source::take_report(pass, held, &found.found, fetched);
         }
     }
-    let same = before
+    Ok(before
         .zip(pass.status.source.as_ref())
-        .is_some_and(|(was, now)| was.binds_as(now));
-    if !same && pass.status.proven.is_some() {
-        pass.superseded("another state is declared than the one that was proven");
-    }
-    pass.phase(Phase::Observing);
-    Ok(())
+        .is_some_and(|(was, now)| was.binds_as(now)))
 }
 
 /// A reading was delivered: a steady one ends the refresh, any other is followed by planning.

@@ -4,10 +4,11 @@ use ptah_api::conditions::{reasons, types};
 use ptah_api::effective::Effective;
 use ptah_api::{DatabaseTarget, Phase, SourceStatus};
 use ptah_contract::failure::{Failure, FailureClass};
-use ptah_contract::protocol::Step as OperationStep;
+use ptah_contract::protocol::{Step as OperationStep, StepFailure};
 
 use super::evidence::ResolvedSource;
 use super::pass::Pass;
+use super::source;
 use super::step::Step;
 
 /// A failure as one line: what, where, and who can end it.
@@ -90,6 +91,25 @@ pub(super) fn resolved(pass: &mut Pass<'_>, source: &SourceStatus) {
             &message,
         );
     }
+}
+
+/// The source could not be resolved, or not be verified.
+pub(super) fn source_failed(mut pass: Pass<'_>, effective: &Effective, failed: &StepFailure) -> Step {
+    let message = sentence(&failed.failure);
+    if failed.step == OperationStep::Resolve {
+        return resolve_failed(pass, effective, reasons::RESOLVE_FAILED, &message);
+    }
+    if failed.failure.code != "policy_refused" {
+        return step_failed(pass, effective, failed.step, reasons::OPERATION_FAILED, &message);
+    }
+    pass.drop_claim();
+    pass.phase(Phase::Resolving);
+    pass.phase(Phase::Verifying);
+    source::refused(&mut pass, &message);
+    pass.phase(Phase::Blocked);
+    pass.blocked(reasons::POLICY_REFUSED, &message);
+    pass.emit(true, reasons::POLICY_REFUSED, message);
+    pass.finish_at(effective.interval.duration())
 }
 
 /// The source could not be read.

@@ -106,21 +106,8 @@ fn step_failed(
         }
         return run::proof_failed(pass, effective, failed.failure.class, &message);
     }
-    match failed.step {
-        OperationStep::Resolve => {
-            return report::resolve_failed(pass, effective, reasons::RESOLVE_FAILED, &message);
-        }
-        OperationStep::Verify if failed.failure.code == "policy_refused" => {
-            pass.drop_claim();
-            pass.phase(Phase::Resolving);
-            pass.phase(Phase::Verifying);
-            source::refused(&mut pass, &message);
-            pass.phase(Phase::Blocked);
-            pass.blocked(reasons::POLICY_REFUSED, &message);
-            pass.emit(true, reasons::POLICY_REFUSED, message);
-            return pass.finish_at(effective.interval.duration());
-        }
-        OperationStep::Verify | OperationStep::Observe | OperationStep::Plan | OperationStep::Apply => {}
+    if at_source && operation.kind != OperationType::Apply {
+        return report::source_failed(pass, effective, failed);
     }
     if operation.kind == OperationType::Apply {
         // The runner reports a failure without a run only when it sent no statement.

@@ -1,12 +1,15 @@
 //! Sources: whether what is declared is still what was read, and what a resolution makes of the status.
 //!
 //! A ConfigMap is resolved by the manager, and its content is evidence. A Git repository and an OCI artifact are
-//! resolved by the Pod that reads the database; before it has, all that is known is what it is held to.
+//! resolved by the Pod that reads the database; before it has, all that is known is what it is held to. Where the
+//! installation lets the manager look itself, it does so beside its passes, and its answer is evidence too.
+
+use std::time::Duration;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use ptah_api::conditions::{reasons, types};
 use ptah_api::{
-    ArtifactStatus, DesiredSource, GitRevisionStatus, PolicyBindingStatus, ProvenStatus, SourceStatus,
+    ArtifactStatus, DesiredSource, GitRevisionStatus, Phase, PolicyBindingStatus, ProvenStatus, SourceStatus,
     SourceTerms,
 };
 use ptah_contract::digest::Digest;
@@ -14,15 +17,13 @@ use ptah_contract::failure::Failure;
 use ptah_contract::protocol::{FetchedReport, SourceRevision};
 use serde_json::{Value, json};
 
-use super::evidence::{Evidence, ResolvedSource, SourceEvidence};
+use super::evidence::{Evidence, ResolvedSource, SourceAnswer, SourceEvidence};
 use super::pass::Pass;
 use super::report;
-use super::step::Effect;
+use super::step::{Effect, Requeue, Step};
 
-/// Whether the Pod that reads the database finds the content first.
-pub(super) fn resolved_in_pod(desired: &DesiredSource) -> bool {
-    desired.git.is_some() || desired.oci_ref.is_some()
-}
+/// How long to wait for the manager's own look, when its end wakes nobody.
+const ANSWER_POLL: Duration = Duration::from_secs(30);
 
 /// Whether the source holds other files than the ones last resolved, is another object or place, or is held to
 /// another policy. A source that cannot be read moves nothing: it is noticed at the next interval, and no plan runs
@@ -35,7 +36,7 @@ pub(super) fn moved(pass: &Pass<'_>) -> bool {
                 || was.content_digest != now.content_digest
                 || was.source_policy != now.source_policy
         }),
-        SourceEvidence::InPod(now) => {
+        SourceEvidence::InPod(now) | SourceEvidence::InManager { terms: now, .. } => {
             was.is_none_or(|was| !answers(was, &pass.schema.spec.desired) || !held_to(was, now))
         }
         SourceEvidence::NotRead | SourceEvidence::Refused { .. } => false,
@@ -43,12 +44,45 @@ pub(super) fn moved(pass: &Pass<'_>) -> bool {
 }
 
 /// Whether there is a reason to read the source now, before the interval or the pause after a failure is over. Another
-/// place is another generation, and needs no telling here; of what a Pod would find there nothing is known.
+/// place is another generation, and needs no telling here; of what would be found there nothing is known.
 pub(super) fn edited(pass: &Pass<'_>) -> bool {
-    match &pass.evidence.source {
-        SourceEvidence::InPod(terms) => pass.status.source_terms.as_ref() != Some(terms),
-        _ => moved(pass),
+    match pass.evidence.source.terms() {
+        Some(terms) => pass.status.source_terms.as_ref() != Some(terms),
+        None => moved(pass),
     }
+}
+
+/// Whether the phase is the one in which the manager's own look is waited for.
+pub(super) fn is_awaited(pass: &Pass<'_>) -> bool {
+    pass.status.phase == Some(Phase::Resolving)
+        && matches!(pass.evidence.source, SourceEvidence::InManager { .. })
+}
+
+/// Asks the manager for the content, and waits for it; `None` where it is not for the manager to find, or here. A cycle
+/// that relies on nothing of before takes no answer that does. A resource at rest stays there meanwhile: nothing is
+/// known yet that would speak against it.
+pub(super) fn awaited(pass: &mut Pass<'_>) -> Option<Step> {
+    let SourceEvidence::InManager { terms, answer } = &pass.evidence.source else {
+        return None;
+    };
+    let rests = pass.status.observed_generation == Some(pass.schema.generation());
+    let anew = !(rests && pass.status.phase == Some(Phase::InSync) && !edited(pass));
+    match answer {
+        SourceAnswer::Here { anew: is, .. } if *is || !anew => return None,
+        SourceAnswer::Here { .. } | SourceAnswer::NotAsked => pass.after.push(Effect::AskSource { anew }),
+        SourceAnswer::UnderWay => {}
+    }
+    let working = [Phase::Verifying, Phase::Observing, Phase::Planning];
+    let phase = pass.status.phase.unwrap_or_default();
+    if !rests || phase == Phase::Pending || working.contains(&phase) {
+        if working.contains(&phase) {
+            pass.phase(Phase::Pending);
+        }
+        pass.phase(Phase::Resolving);
+        pass.status.source_terms = Some(terms.clone());
+        pass.working("the source is being resolved");
+    }
+    Some(pass.take().finish(Requeue::After(ANSWER_POLL)))
 }
 
 /// Whether a status answers what is declared: the same place, asked for in the same words.
@@ -75,15 +109,7 @@ fn held_to(was: &SourceStatus, now: &SourceTerms) -> bool {
 
 /// What a claim that resolves the source itself is made from.
 pub(super) fn claimed_from(desired: &DesiredSource, evidence: &Evidence) -> Value {
-    json!({"desired": desired, "terms": terms(desired, evidence)})
-}
-
-/// What a reading holds the source to that it resolves.
-pub(super) fn terms(desired: &DesiredSource, evidence: &Evidence) -> Option<SourceTerms> {
-    match &evidence.source {
-        SourceEvidence::InPod(terms) if resolved_in_pod(desired) => Some(terms.clone()),
-        _ => None,
-    }
+    json!({"desired": desired, "terms": evidence.source.terms()})
 }
 
 /// Whether a source is the one that the last no-change plan was made from, files and all.
@@ -135,7 +161,7 @@ pub(super) fn reaffirm(pass: &mut Pass<'_>) {
     }
 }
 
-/// Records what a Pod found.
+/// Records what was found.
 pub(super) fn take_report(
     pass: &mut Pass<'_>,
     held: &SourceTerms,

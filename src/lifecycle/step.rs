@@ -17,6 +17,13 @@ pub enum Effect {
     RemoveFinalizer,
     /// Write the snapshot of the source that was resolved in this pass.
     EnsureSnapshot,
+    /// Look at a source on a network from the manager. The answer is evidence of a later pass.
+    AskSource {
+        /// Rely on nothing that was known before.
+        anew: bool,
+    },
+    /// The answer was taken: it is not taken again.
+    ForgetAnswer,
     /// Delete this resource's snapshots that nothing names any more.
     CollectSnapshots,
     /// Take the realm's Lease for this operation.

@@ -59,16 +59,16 @@ fn withdrawn<'a>(
         coordination,
         operation.kind,
         pass.evidence,
+        operation.terms.is_some(),
     );
     // A run must know its source to the last moment; a reading may end without it.
     let known = matches!(
         pass.evidence.source,
-        SourceEvidence::Resolved(_) | SourceEvidence::InPod(_)
+        SourceEvidence::Resolved(_) | SourceEvidence::InPod(_) | SourceEvidence::InManager { .. }
     );
     let unknown = operation.kind == OperationType::Apply && !known;
     // A reading that resolves its source is what finds out whether that has moved.
-    let resolves =
-        operation.kind == OperationType::Observe && source::resolved_in_pod(&pass.schema.spec.desired);
+    let resolves = operation.terms.is_some();
     let moved = current != operation.input_fingerprint || (!resolves && source::moved(pass)) || unknown;
     let suspended = pass.schema.is_suspended();
     let revoked = operation.kind == OperationType::Apply && !super::approval::still_approved(pass);

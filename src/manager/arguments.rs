@@ -3,6 +3,9 @@
 use std::net::SocketAddr;
 
 use clap::Parser;
+use ptah_contract::source_policy::HostPattern;
+
+use crate::source::Settings;
 
 /// Brings databases to the state that PtahSchema resources declare.
 #[derive(Clone, Debug, Parser)]
@@ -59,12 +62,28 @@ pub struct Arguments {
     /// Whether to take part in leader election; without it this must be the only replica.
     #[arg(long, default_value_t = true, action = clap::ArgAction::Set)]
     pub leader_elect: bool,
+    /// A host whose repositories and registries the manager looks at itself, where no credential is needed: `host`,
+    /// `host:port` or `*.domain`; once for each.
+    #[arg(long = "in-process-host", value_name = "HOST")]
+    pub in_process_hosts: Vec<HostPattern>,
+    /// A network beside the public ones that it may connect to for that, as in 10.1.0.0/16; once for each.
+    #[arg(long = "in-process-network", value_name = "CIDR")]
+    pub in_process_networks: Vec<ipnet::IpNet>,
     /// Log level, or directives of the form `target=level`.
     #[arg(long, default_value = "info")]
     pub log_level: String,
 }
 
 impl Arguments {
+    /// Where the manager looks at sources itself.
+    #[must_use]
+    pub fn in_process(&self) -> Settings {
+        Settings {
+            hosts: self.in_process_hosts.clone(),
+            networks: self.in_process_networks.clone(),
+        }
+    }
+
     /// Namespace of realm Leases.
     #[must_use]
     pub fn coordination_namespace(&self) -> &str {

@@ -21,6 +21,7 @@ use ptah_contract::protocol::ResultDelivery;
 use crate::lifecycle::claim;
 use crate::owner::controller_reference;
 
+use request::Files;
 pub use request::{Error, identity};
 
 /// Seconds between SIGTERM and SIGKILL: time to cancel a statement on the server and to deliver what is known.
@@ -126,19 +127,23 @@ fn pod_parts(
     if operation.kind == OperationType::Apply {
         volumes.push(volume::plan(status)?);
     } else {
-        if request::reaches_source(status, operation)? {
-            let desired = request::desired(schema, status, operation);
-            let (given, mounts) = source::volumes(desired, operation.terms.is_some())
-                .into_iter()
-                .unzip();
-            volumes.extend::<Vec<Volume>>(given);
-            volumes.push(volume::work("content", "1Gi"));
-            volumes.push(volume::work("source-work", "2Gi"));
-            init.push(container::source(&settings.runner_image, mounts));
-        } else {
-            volumes.push(volume::snapshot(request::snapshot(schema, status, operation)?));
-            volumes.push(volume::work("content", "64Mi"));
-            init.push(container::snapshot(&settings.runner_image));
+        match request::files(schema, status, operation)? {
+            Files::Source => {
+                let desired = request::desired(schema, status, operation);
+                let (given, mounts) = source::volumes(desired, operation.terms.is_some())
+                    .into_iter()
+                    .unzip();
+                volumes.extend::<Vec<Volume>>(given);
+                volumes.push(volume::work("content", "1Gi"));
+                volumes.push(volume::work("source-work", "2Gi"));
+                init.push(container::source(&settings.runner_image, mounts));
+            }
+            Files::Snapshot(name) => {
+                volumes.push(volume::snapshot(name));
+                volumes.push(volume::work("content", "64Mi"));
+                init.push(container::snapshot(&settings.runner_image));
+            }
+            Files::None => volumes.push(volume::work("content", "1Mi")),
         }
         volumes.push(volume::work("scratch", "16Mi"));
         volumes.push(volume::work("scratch-data", "4Gi"));

@@ -95,6 +95,7 @@ pub(super) async fn resolve(
     Ok(Resolution {
         evidence,
         content: Some(content),
+        wanted: None,
     })
 }
 

@@ -9,6 +9,7 @@ use ptah_api::{ConfigMapKeySelector, PolicyBindingStatus};
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::{Failure, FailureClass};
 use ptah_contract::source_policy::{MAX_POLICY_BYTES, SourcePolicy};
+use ptah_verifier::Policy;
 
 /// A policy, and which one it is.
 pub(super) struct Held<T> {
@@ -30,7 +31,7 @@ pub(super) async fn source(
         Ok(found) => found,
         Err(failure) => return Ok(Err(failure)),
     };
-    Ok(match SourcePolicy::parse(&found.policy) {
+    Ok(match SourcePolicy::parse(&found.bytes) {
         Ok(policy) => Ok(Held {
             policy,
             binding: found.binding,
@@ -43,24 +44,24 @@ pub(super) async fn source(
     })
 }
 
-/// The verification policy that `spec.desired.verificationPolicyFrom` names. Its words are for whoever verifies.
+/// The verification policy that `spec.desired.verificationPolicyFrom` names.
 pub(super) async fn verification(
     client: &Client,
     namespace: &str,
     selector: &ConfigMapKeySelector,
-) -> Asked<PolicyBindingStatus> {
+) -> Asked<Held<Policy>> {
     let field = "spec.desired.verificationPolicyFrom";
     let found = match document(client, namespace, selector, field).await? {
         Ok(found) => found,
         Err(failure) => return Ok(Err(failure)),
     };
-    if let Err(error) = ptah_verifier::Policy::parse(&found.policy) {
-        return Ok(Err(Failure::new(
-            error.code(),
-            error.class(),
-            format!("{field}: {error}"),
-        )));
-    }
+    let policy = match Policy::parse(&found.bytes) {
+        Ok(policy) => policy,
+        Err(error) => {
+            let message = format!("{field}: {error}");
+            return Ok(Err(Failure::new(error.code(), error.class(), message)));
+        }
+    };
     if !found.immutable {
         return Ok(Err(Failure::new(
             "verification_policy_mutable",
@@ -71,11 +72,15 @@ pub(super) async fn verification(
             ),
         )));
     }
-    Ok(Ok(found.binding))
+    Ok(Ok(Held {
+        policy,
+        binding: found.binding,
+    }))
 }
 
-struct Document {
-    policy: Vec<u8>,
+/// A value, and the object that holds it.
+pub(super) struct Document {
+    pub bytes: Vec<u8>,
     binding: PolicyBindingStatus,
     immutable: bool,
 }
@@ -86,55 +91,52 @@ async fn document(
     selector: &ConfigMapKeySelector,
     field: &str,
 ) -> Asked<Document> {
-    let api: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
-    let refuse = |code: &str, message: String| {
-        Ok(Err(Failure::new(
-            code,
+    let found = value(client, namespace, selector, field, "policy_missing").await?;
+    Ok(found.and_then(|found| match found.bytes.len() {
+        0..=MAX_POLICY_BYTES => Ok(found),
+        size => Err(Failure::new(
+            "policy_too_large",
             FailureClass::Input,
-            format!("{field}: {message}"),
-        )))
-    };
-    let Some(object) = api.get_opt(&selector.name).await? else {
-        return refuse(
-            "policy_missing",
             format!(
-                "there is no ConfigMap {:?} in namespace {namespace:?}",
+                "{field}: ConfigMap {:?} holds a policy of {size} bytes, {MAX_POLICY_BYTES} are read",
                 selector.name
             ),
-        );
+        )),
+    }))
+}
+
+/// What a key of a ConfigMap holds; `missing` is the code of its absence.
+pub(super) async fn value(
+    client: &Client,
+    namespace: &str,
+    selector: &ConfigMapKeySelector,
+    field: &str,
+    missing: &str,
+) -> Asked<Document> {
+    let api: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+    let refuse = |what: String| {
+        Ok(Err(Failure::new(
+            missing,
+            FailureClass::Input,
+            format!("{field}: {what}"),
+        )))
     };
-    let binary = object
-        .binary_data
-        .as_ref()
-        .and_then(|data| data.get(&selector.key));
-    let text = object.data.as_ref().and_then(|data| data.get(&selector.key));
-    let bytes = match (binary, text) {
-        (Some(binary), _) => binary.0.clone(),
-        (None, Some(text)) => text.clone().into_bytes(),
-        (None, None) => {
-            return refuse(
-                "policy_missing",
-                format!("ConfigMap {:?} has no key {:?}", selector.name, selector.key),
-            );
-        }
+    let name = &selector.name;
+    let Some(object) = api.get_opt(name).await? else {
+        return refuse(format!(
+            "there is no ConfigMap {name:?} in namespace {namespace:?}"
+        ));
     };
-    if bytes.len() > MAX_POLICY_BYTES {
-        return refuse(
-            "policy_too_large",
-            format!(
-                "ConfigMap {:?} holds a policy of {} bytes, {MAX_POLICY_BYTES} are read",
-                selector.name,
-                bytes.len()
-            ),
-        );
-    }
+    let Some(bytes) = super::config_map::data_of(&object).remove(&selector.key) else {
+        return refuse(format!("ConfigMap {name:?} has no key {:?}", selector.key));
+    };
     Ok(Ok(Document {
         binding: PolicyBindingStatus {
-            name: selector.name.clone(),
+            name: name.clone(),
             uid: object.uid().unwrap_or_default(),
             digest: Digest::of(&bytes),
         },
-        policy: bytes,
+        bytes,
         immutable: object.immutable == Some(true),
     }))
 }

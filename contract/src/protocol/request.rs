@@ -155,6 +155,10 @@ pub struct Request {
     /// The source that the init container reaches; absent where it has a snapshot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceRequest>,
+    /// No container brings the files of the content: a refresh of what somebody else found unchanged. A reading that
+    /// would need them ends with `filesMissing`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_files: bool,
     /// The effective policy.
     pub policy: SchemaPolicy,
     /// Time for the whole operation, in seconds, from the runner's start, on its monotonic clock.
@@ -215,6 +219,12 @@ impl Request {
                 self.check_source().or_else(refuse)?;
                 if self.apply.is_some() {
                     return refuse("carries a plan to run");
+                }
+                let stands = self.last.as_ref().map(|last| last.content_digest) == self.content_digest;
+                if self.without_files && (self.source.is_some() || self.last.is_none() || !stands) {
+                    return refuse(
+                        "goes without files, and no last reading of that content is there to stand on",
+                    );
                 }
                 if self.last.is_some() && self.identity.operation == Operation::Plan {
                     return refuse("carries a last reading, which only a reading may stand on");

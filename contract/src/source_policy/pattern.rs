@@ -1,5 +1,7 @@
 //! Names and hosts as a policy lists them.
 
+use std::str::FromStr;
+
 use serde::Deserialize;
 
 /// A name of an object, in which `*` stands for any run of characters.
@@ -44,7 +46,7 @@ impl NamePattern {
 /// A host, exact or with `*` as its first label, and with a port when only that port is meant.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub(super) struct HostPattern {
+pub struct HostPattern {
     /// Below which domain one label is free.
     wildcard: bool,
     host: String,
@@ -88,6 +90,14 @@ impl TryFrom<String> for HostPattern {
     }
 }
 
+impl FromStr for HostPattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.to_owned().try_into()
+    }
+}
+
 fn port_has_sign(text: &str) -> bool {
     text.rsplit_once(':')
         .is_some_and(|(_, port)| port.starts_with('+'))
@@ -111,8 +121,9 @@ fn is_name(host: &str) -> bool {
 }
 
 impl HostPattern {
-    /// A pattern without a port covers the host on every port.
-    pub(super) fn covers(&self, host: &str, port: u16) -> bool {
+    /// Whether it means this host, an IPv6 address in brackets. A pattern without a port covers every port.
+    #[must_use]
+    pub fn covers(&self, host: &str, port: u16) -> bool {
         let host = host.to_ascii_lowercase();
         let named = if self.wildcard {
             host.split_once('.')

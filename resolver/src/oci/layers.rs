@@ -62,16 +62,21 @@ pub(super) async fn fetch(session: &Session<'_>, parts: &[Part], content: &Conte
     }
     content.fit_together(files, bytes)?;
     let unpacking = TaskTracker::new();
-    let running = futures::stream::iter(tasks).map(|task| {
-        let unpacking = &unpacking;
-        async move {
-            match task {
-                Task::Files { layer, paths } => raw(session, layer, &paths, content).await,
-                Task::Archive(part) => unpacked(session, part, content, unpacking).await,
+    // Made at once and not by the stream: a stream that holds a closure over borrows cannot be moved between threads.
+    let running: Vec<_> = tasks
+        .into_iter()
+        .map(|task| {
+            let unpacking = &unpacking;
+            async move {
+                match task {
+                    Task::Files { layer, paths } => raw(session, layer, &paths, content).await,
+                    Task::Archive(part) => unpacked(session, part, content, unpacking).await,
+                }
             }
-        }
-    });
-    let fetched = running.buffer_unordered(SIDE_BY_SIDE).try_collect().await;
+        })
+        .collect();
+    let running = futures::stream::iter(running).buffer_unordered(SIDE_BY_SIDE);
+    let fetched = running.try_collect().await;
     // After a failure the other layers' futures are gone, and with them what their threads wait for. The threads end,
     // and until they have ended they still hold the content's folder.
     unpacking.close();

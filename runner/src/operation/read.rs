@@ -35,7 +35,7 @@ async fn reading(
     let content = found
         .map(|found| found.found.content_digest)
         .or(request.content_digest);
-    let fetched = found.is_none_or(|found| found.fetched.is_some());
+    let fetched = !request.without_files && found.is_none_or(|found| found.fetched.is_some());
     if let Some(last) = request
         .last
         .as_ref()

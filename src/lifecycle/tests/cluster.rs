@@ -7,6 +7,7 @@ use ptah_contract::plan_document::PlanDocument;
 use super::super::evidence::SourceEvidence;
 use super::super::publication::Publication;
 use super::super::step::{ApprovalMark, Effect, LeaseClaim};
+use super::looks::Look;
 use super::world::{Request, World, WorldJob, WorldPlan};
 
 impl World {
@@ -28,6 +29,8 @@ impl World {
                     source.snapshot_present = true;
                 }
             }
+            Effect::AskSource { anew } => self.ask(*anew),
+            Effect::ForgetAnswer => self.look = self.look.take().map(|_| Look::default()),
             Effect::CollectSnapshots => {}
             Effect::AcquireLease(claim) => {
                 let free = self.lease.is_none() || self.lease_until < self.now;

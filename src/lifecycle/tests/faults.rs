@@ -5,6 +5,7 @@ use ptah_contract::digest::Digest;
 
 use super::super::evidence::SourceEvidence;
 use super::super::step::Effect;
+use super::looks::Look;
 use super::world::{Request, World};
 
 /// One thing that a pass does.
@@ -84,8 +85,13 @@ impl World {
             return true;
         }
         self.faults.cut = None;
+        // What a manager has found out for itself dies with it.
+        self.look = self.look.take().map(|_| Look::default());
         match due {
-            Some(Cut::After(_)) => self.act(&action),
+            Some(Cut::After(_)) => {
+                self.act(&action);
+                self.look = self.look.take().map(|_| Look::default());
+            }
             Some(Cut::Late(_)) => {
                 let guard = self.guard(&action);
                 let action = match action {

@@ -5,6 +5,7 @@ mod arrows;
 mod cluster;
 mod crash;
 mod faults;
+mod looks;
 mod missing;
 mod mutants;
 mod runner;

@@ -1,6 +1,6 @@
 //! The world's operation Pods: an honest runner, and the database that it works on.
 
-use ptah_api::{ActiveOperation, OperationType, PtahSchemaStatus, SourceStatus};
+use ptah_api::{ActiveOperation, OperationType, PtahSchemaStatus, SourceStatus, SourceTerms};
 use ptah_contract::digest::Digest;
 use ptah_contract::drift::{DriftReport, Severity};
 use ptah_contract::failure::{Failure, FailureClass};
@@ -16,6 +16,7 @@ use super::world::{Request, World};
 impl World {
     /// Runs every Job to its end, as an honest runner would: nothing is done for a claim that is not live.
     pub fn run_jobs(&mut self) {
+        self.land();
         for (name, mut job) in self.jobs.clone() {
             if job.finished {
                 continue;
@@ -79,10 +80,12 @@ impl World {
                     && status.proven.as_ref().is_some_and(|proven| {
                         proven.observed_fingerprint == self.database && proven.content_digest == desired
                     });
-                let unchanged = outcome
-                    .source
-                    .as_ref()
-                    .is_some_and(|report| report.fetched.is_none());
+                let without_files = self.remote.is_some() && operation.refresh && operation.terms.is_none();
+                let unchanged = without_files
+                    || outcome
+                        .source
+                        .as_ref()
+                        .is_some_and(|report| report.fetched.is_none());
                 let differences = if self.database == desired {
                     vec![]
                 } else {
@@ -119,7 +122,6 @@ impl World {
         else {
             return Ok(None);
         };
-        let oci = self.schema.spec.desired.oci_ref.is_some();
         let Some(terms) = &operation.terms else {
             let failed = |code| StepFailure {
                 step: OperationStep::Resolve,
@@ -134,13 +136,23 @@ impl World {
                 Ok(None)
             };
         };
-        let revision = remote.name(oci);
+        let mut report = self.stands(terms);
         let before = status
             .source
             .as_ref()
             .and_then(SourceStatus::revision)
             .map(|known| known.revision);
-        let unchanged = operation.refresh && before.as_ref() == Some(&revision);
+        if operation.refresh && before.as_ref() == Some(&report.found.revision) {
+            report.fetched = None;
+        }
+        Ok(Some(report))
+    }
+
+    /// What stands at the source, whole.
+    pub(super) fn stands(&self, terms: &SourceTerms) -> SourceReport {
+        let oci = self.schema.spec.desired.oci_ref.is_some();
+        let remote = self.remote.as_ref().unwrap();
+        let revision = remote.name(oci);
         let fetched = FetchedReport {
             bytes: 3,
             files: 1,
@@ -150,8 +162,8 @@ impl World {
             }),
             satisfies: terms.verification_policy.as_ref().map(|policy| policy.digest),
         };
-        Ok(Some(SourceReport {
-            fetched: (!unchanged).then_some(fetched),
+        SourceReport {
+            fetched: Some(fetched),
             found: SourceRevision {
                 revision: revision.clone(),
                 reference: (!oci).then(|| "refs/heads/main".to_owned()),
@@ -159,7 +171,7 @@ impl World {
                 tag_object: None,
                 content_digest: remote.content,
             },
-        }))
+        }
     }
 
     /// Runs a plan: under its Lease, for a decision that is spent, and only where the database is what it was made from.

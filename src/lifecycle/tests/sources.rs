@@ -17,7 +17,7 @@ pub(super) fn git(repository: &str, reference: &str, path: &str) -> Value {
     json!({"git": {"repository": repository, "ref": reference, "path": path}})
 }
 
-fn policy(name: &str) -> PolicyBindingStatus {
+pub(super) fn policy(name: &str) -> PolicyBindingStatus {
     PolicyBindingStatus {
         name: name.into(),
         uid: format!("uid-{name}"),
@@ -48,20 +48,20 @@ pub(super) fn oci_world(spec: Value) -> World {
     world
 }
 
-fn pair(status: &str, reason: &str) -> (String, String) {
+pub(super) fn pair(status: &str, reason: &str) -> (String, String) {
     (status.to_owned(), reason.to_owned())
 }
 
-fn always() -> Value {
+pub(super) fn always() -> Value {
     json!({"policy": {"apply": "Always"}})
 }
 
-fn commit(world: &World) -> String {
+pub(super) fn commit(world: &World) -> String {
     world.status().source.unwrap().git.unwrap().commit
 }
 
 /// Phases of the resource's own trail, from a claim to the next rest.
-fn trail(world: &mut World) -> Vec<Phase> {
+pub(super) fn trail(world: &mut World) -> Vec<Phase> {
     let mut phases = vec![world.phase()];
     for _ in 0..20 {
         let step = world.pass();

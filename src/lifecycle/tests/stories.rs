@@ -307,6 +307,11 @@ pub(super) fn all() -> Vec<Story> {
         }),
     ];
     stories.extend(of_pod_sources());
+    stories.extend(of_pod_sources().into_iter().map(|story| Story {
+        name: format!("{}, where the manager looks", story.name),
+        world: story.world.manager_looks(),
+        ..story
+    }));
     for operation in [Operation::Observe, Operation::Plan] {
         let story = Story::new(format!("a {operation:?} that fails once"), json!({}));
         stories.push(story.with(|world| {

@@ -17,6 +17,7 @@ use super::super::next;
 use super::super::step::{Requeue, Step};
 use super::arrows;
 use super::faults::{Action, Faults};
+use super::looks::Look;
 use super::mutants::Mutant;
 
 /// What a Job is asked to do, fixed when it is created.
@@ -53,6 +54,8 @@ pub(super) struct World {
     pub source: SourceEvidence,
     /// What the server of a Git or OCI source holds.
     pub remote: Option<Remote>,
+    /// The manager's own look at it, where it looks itself.
+    pub look: Option<Look>,
     pub claimants: Vec<Claimant>,
     pub components: Components,
     /// Operation and epoch that hold the realm's Lease.
@@ -131,6 +134,7 @@ impl World {
             now: "2026-01-01T00:00:00Z".parse().unwrap(),
             source: SourceEvidence::NotRead,
             remote: None,
+            look: None,
             claimants: Vec::new(),
             components: Components {
                 controller_state_version: 1,
@@ -171,6 +175,12 @@ impl World {
     }
 
     // What people do.
+
+    /// From now on the manager looks at the source itself.
+    pub fn manager_looks(mut self) -> Self {
+        self.look = Some(Look::default());
+        self
+    }
 
     pub fn edit_source(&mut self, content: &str) {
         let digest = Digest::of(content.as_bytes());
@@ -326,10 +336,10 @@ impl World {
         let mut evidence = Evidence {
             components: self.components.clone(),
             nonce: format!("{:032x}", self.counter),
-            source: if self.schema.is_suspended() {
-                SourceEvidence::NotRead
-            } else {
-                self.source.clone()
+            source: match &self.look {
+                _ if self.schema.is_suspended() => SourceEvidence::NotRead,
+                Some(look) => self.looked_at(look),
+                None => self.source.clone(),
             },
             claimants: self.claimants.clone(),
             lease,
@@ -482,7 +492,11 @@ impl World {
             let (before, uncut) = (self.schema.clone(), self.faults.is_due());
             let step = self.pass();
             let crashed = uncut && !self.faults.is_due();
-            let running = self.jobs.values().any(|job| !job.finished);
+            let looks = self
+                .look
+                .as_ref()
+                .is_some_and(|look| look.answer == SourceAnswer::UnderWay);
+            let running = looks || self.jobs.values().any(|job| !job.finished);
             self.run_jobs();
             if before == self.schema && step.requeue != Requeue::Now && !crashed && !running {
                 return;

@@ -11,8 +11,9 @@ use ptah_contract::protocol::{
 };
 use ptah_contract::realm::Engine;
 
-use super::{Settings, source};
+use super::Settings;
 use crate::lifecycle::claim;
+use crate::source;
 
 /// A claim that its status cannot explain.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +21,9 @@ pub enum Error {
     /// Something that the Job needs is not in status.
     #[error("the Job of this claim cannot be built: {0} is not in status")]
     Missing(&'static str),
+    /// What is asked of the source.
+    #[error("the Job of this claim cannot be built")]
+    Source(#[from] source::Incomplete),
     /// A field of the spec.
     #[error("the Job of this claim cannot be built")]
     Field(#[from] InvalidField),
@@ -41,12 +45,17 @@ pub(super) fn of(
     let mut request = Request {
         version: PROTOCOL_VERSION,
         identity: identity(schema, operation),
-        steps: claim::steps(operation.kind, operation.proof, &schema.spec.desired),
+        steps: claim::steps(
+            operation.kind,
+            operation.proof,
+            operation.terms.as_ref().map(|_| &schema.spec.desired),
+        ),
         engine: engine.name().to_owned(),
         coordination_digest: operation.coordination_digest,
         target_identity_digest: proof.map(|pending| pending.plan.target_identity_digest),
         content_digest: None,
         source: None,
+        without_files: false,
         policy: proof.map_or_else(|| effective.policy.clone(), |pending| pending.policy.clone()),
         deadline_seconds: effective.active_deadline.as_secs(),
         last: None,
@@ -67,12 +76,21 @@ pub(super) fn of(
             });
         }
         OperationType::Observe if operation.terms.is_some() => {
-            request.source = Some(source::resolving(schema, status, operation)?);
+            let terms = operation.terms.clone().unwrap_or_default();
+            let known = status
+                .source
+                .as_ref()
+                .filter(|_| operation.refresh)
+                .and_then(SourceStatus::revision);
+            request.source = Some(source::at(&schema.spec.desired, &terms, known)?);
         }
         OperationType::Observe | OperationType::Plan => {
-            let known = source(status, operation)?;
+            let known = recorded(status, operation)?;
             request.content_digest = Some(known.content_digest);
-            request.source = source::pinned(desired(schema, status, operation), known)?;
+            request.without_files = goes_without_files(operation, known);
+            if !request.without_files {
+                request.source = source::pinned_to(desired(schema, status, operation), known)?;
+            }
         }
     }
     if operation.refresh {
@@ -102,7 +120,10 @@ pub fn identity(schema: &PtahSchema, operation: &ActiveOperation) -> OperationId
     }
 }
 
-fn source<'a>(status: &'a PtahSchemaStatus, operation: &ActiveOperation) -> Result<&'a SourceStatus, Error> {
+fn recorded<'a>(
+    status: &'a PtahSchemaStatus,
+    operation: &ActiveOperation,
+) -> Result<&'a SourceStatus, Error> {
     let proof = status.pending_observation.as_ref().filter(|_| operation.proof);
     proof
         .map(|pending| &pending.source)
@@ -110,22 +131,39 @@ fn source<'a>(status: &'a PtahSchemaStatus, operation: &ActiveOperation) -> Resu
         .ok_or(Error::Missing("the source"))
 }
 
-/// Name of the snapshot that the operation reads.
-pub(super) fn snapshot(
+/// A refresh of what the manager found unchanged needs the files only if the database has changed, which is rare, and
+/// then it is made again with them.
+fn goes_without_files(operation: &ActiveOperation, known: &SourceStatus) -> bool {
+    operation.refresh && known.config_map.is_none()
+}
+
+/// Where an operation's files come from.
+pub(super) enum Files {
+    /// Its Pod reaches the source itself.
+    Source,
+    /// A ConfigMap of this name.
+    Snapshot(String),
+    /// It has none.
+    None,
+}
+
+pub(super) fn files(
     schema: &PtahSchema,
     status: &PtahSchemaStatus,
     operation: &ActiveOperation,
-) -> Result<String, Error> {
-    let uid = schema.metadata.uid.as_deref().unwrap_or_default();
-    Ok(names::snapshot_name(
-        uid,
-        &source(status, operation)?.content_digest,
-    ))
-}
-
-/// Whether the operation's Pod reaches the source itself.
-pub(super) fn reaches_source(status: &PtahSchemaStatus, operation: &ActiveOperation) -> Result<bool, Error> {
-    Ok(operation.terms.is_some() || source(status, operation)?.config_map.is_none())
+) -> Result<Files, Error> {
+    if operation.terms.is_some() {
+        return Ok(Files::Source);
+    }
+    let known = recorded(status, operation)?;
+    Ok(if goes_without_files(operation, known) {
+        Files::None
+    } else if known.config_map.is_none() {
+        Files::Source
+    } else {
+        let uid = schema.metadata.uid.as_deref().unwrap_or_default();
+        Files::Snapshot(names::snapshot_name(uid, &known.content_digest))
+    })
 }
 
 /// How the source of the operation's files is reached.

@@ -1,78 +1,18 @@
-//! What the init container that reaches a Git repository or a registry is asked, and what it is given.
+//! What the init container that reaches a Git repository or a registry is given.
 //!
 //! Promises: it alone holds the source's credential, as the keys that the owner of the Secret may have set, each under
 //! a name of ours; it holds nothing of the database. What is not there is told by the runner, by the name of the key.
 
 use k8s_openapi::api::core::v1::{Volume, VolumeMount};
-use ptah_api::{
-    ActiveOperation, DesiredSource, PtahSchema, PtahSchemaStatus, RegistryAuthMode, SourceStatus,
-};
-use ptah_contract::protocol::{SourceLocator, SourceRequest, VerificationRequest, paths};
+use ptah_api::{DesiredSource, RegistryAuthMode};
+use ptah_contract::protocol::paths;
 use ptah_resolver::git::SECRET_KEYS;
 
 use super::container::mount;
-use super::request::Error;
 use super::volume;
 
 /// Keys of a registry Secret that its user cannot rename: they are the owner's consent.
 const REGISTRY_GRANTS: [&str; 3] = ["registry", "allowPlainHTTP", "caSHA256"];
-
-/// The request of a reading that resolves its source.
-pub(super) fn resolving(
-    schema: &PtahSchema,
-    status: &PtahSchemaStatus,
-    operation: &ActiveOperation,
-) -> Result<SourceRequest, Error> {
-    let terms = operation.terms.clone().unwrap_or_default();
-    let known = status
-        .source
-        .as_ref()
-        .filter(|_| operation.refresh)
-        .and_then(SourceStatus::revision);
-    let limit = |bound: Option<i64>| bound.and_then(|bound| u64::try_from(bound).ok());
-    Ok(SourceRequest {
-        locator: locator(&schema.spec.desired)?,
-        pinned: None,
-        known,
-        max_bytes: limit(terms.max_bytes),
-        max_files: limit(terms.max_files),
-        verification: terms.verification_policy.map(|policy| VerificationRequest {
-            policy_digest: policy.digest,
-        }),
-    })
-}
-
-/// The request of an operation that fetches what a reading resolved; `None` where the files are in a snapshot.
-pub(super) fn pinned(desired: &DesiredSource, known: &SourceStatus) -> Result<Option<SourceRequest>, Error> {
-    if known.config_map.is_some() {
-        return Ok(None);
-    }
-    let pinned = known.revision().ok_or(Error::Missing("the source's revision"))?;
-    Ok(Some(SourceRequest {
-        locator: locator(desired)?,
-        pinned: Some(pinned),
-        known: None,
-        max_bytes: None,
-        max_files: None,
-        verification: None,
-    }))
-}
-
-fn locator(desired: &DesiredSource) -> Result<SourceLocator, Error> {
-    if let Some(git) = &desired.git {
-        return Ok(SourceLocator::Git {
-            repository: git.repository.clone(),
-            reference: git.reference.clone(),
-            path: git.path.clone(),
-        });
-    }
-    let reference = desired.oci_ref.clone().ok_or(Error::Missing("the source"))?;
-    let transport = desired.transport.clone().unwrap_or_default();
-    Ok(SourceLocator::Oci {
-        reference,
-        plain_http: transport.plain_http.unwrap_or(false),
-    })
-}
 
 /// The volumes of the init container, each with where it mounts it.
 pub(super) fn volumes(desired: &DesiredSource, resolves: bool) -> Vec<(Volume, VolumeMount)> {

@@ -1,22 +1,29 @@
-//! Git and OCI sources, which a Pod resolves: what it is held to, read by the manager before the Pod is made. No
-//! Secret is read here, and no host is spoken to.
+//! Git and OCI sources: what whoever resolves them is held to, read before anything is asked. No Secret is read here,
+//! and no host is spoken to.
 
 use kube::{Client, ResourceExt as _};
+use ptah_api::ConfigMapKeySelector;
 use ptah_api::conditions::reasons;
-use ptah_api::{GitSource, PtahSchema, SourceTerms};
+use ptah_api::{DesiredSource, GitSource, PtahSchema, SourceTerms};
 use ptah_contract::failure::{Failure, FailureClass};
 use ptah_contract::source_policy::SourcePolicy;
 use ptah_resolver::git::Repository;
 use ptah_resolver::oci::Reference;
 
+use super::in_process::{InProcess, Wanted};
 use super::{Resolution, policy};
 use crate::lifecycle::evidence::SourceEvidence;
 
-/// Reads what the source is held to.
-pub(super) async fn resolve(client: &Client, schema: &PtahSchema) -> Result<Resolution, kube::Error> {
+/// Reads what the source is held to, and what the manager knows of it, where it looks itself.
+pub(super) async fn resolve(
+    client: &Client,
+    schema: &PtahSchema,
+    in_process: &InProcess,
+) -> Result<Resolution, kube::Error> {
     let namespace = schema.namespace().unwrap_or_default();
     let desired = &schema.spec.desired;
     let mut terms = SourceTerms::default();
+    let mut verification = None;
     let refused = |reason, failure| Ok(Resolution::refused(reason, failure));
     if let Some(git) = &desired.git {
         let held = match &desired.source_policy_from {
@@ -55,14 +62,45 @@ pub(super) async fn resolve(client: &Client, schema: &PtahSchema) -> Result<Reso
             return refused(reasons::RESOLVE_FAILED, failure);
         };
         match policy::verification(client, &namespace, selector).await? {
-            Ok(binding) => terms.verification_policy = Some(binding),
+            Ok(held) => {
+                terms.verification_policy = Some(held.binding);
+                verification = Some(held.policy);
+            }
             Err(failure) => return refused(reasons::RESOLVE_FAILED, failure),
         }
     }
+    if !in_process.takes(desired) {
+        return Ok(Resolution::in_pod(terms));
+    }
+    let ca = match authorities(desired) {
+        None => None,
+        Some((selector, field)) => {
+            match policy::value(client, &namespace, selector, field, "source_ca_missing").await? {
+                Ok(found) => Some(found.bytes),
+                Err(failure) => return refused(reasons::RESOLVE_FAILED, failure),
+            }
+        }
+    };
+    let Some(wanted) = Wanted::new(desired, &terms, ca, verification) else {
+        return Ok(Resolution::in_pod(terms));
+    };
+    let Some(answer) = in_process.answer(&schema.uid().unwrap_or_default(), &wanted) else {
+        return Ok(Resolution::in_pod(terms));
+    };
     Ok(Resolution {
-        evidence: SourceEvidence::InPod(terms),
+        evidence: SourceEvidence::InManager { terms, answer },
         content: None,
+        wanted: Some(wanted),
     })
+}
+
+/// Where the certificate authorities of the source stand, and under which field.
+fn authorities(desired: &DesiredSource) -> Option<(&ConfigMapKeySelector, &'static str)> {
+    let git = desired.git.as_ref().and_then(|git| git.ca_from.as_ref());
+    let transport = desired.transport.as_ref();
+    let registry = transport.and_then(|transport| transport.ca_from.as_ref());
+    git.map(|ca| (ca, "spec.desired.git.caFrom"))
+        .or(registry.map(|ca| (ca, "spec.desired.transport.caFrom")))
 }
 
 /// Whether a Pod may be made for this repository at all.

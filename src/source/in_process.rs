@@ -1,0 +1,249 @@
+//! The manager's own look at a source on a network: for sources without a credential, on hosts that the installation
+//! lists, so that a change is seen without a Pod.
+//!
+//! Promises: it changes nothing, and a manager that starts anew asks again; a bounded number of looks run side by side,
+//! each within a time and a size; no address is connected to that is neither public nor listed; what is too much for
+//! the manager is left to a Pod.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures::FutureExt as _;
+use futures::channel::mpsc;
+use ipnet::IpNet;
+use kube::runtime::reflector::ObjectRef;
+use ptah_api::{DesiredSource, PtahSchema, SourceTerms};
+use ptah_contract::artifact::Verification;
+use ptah_contract::canonical;
+use ptah_contract::digest::Digest;
+use ptah_contract::failure::{Failure, FailureClass};
+use ptah_contract::protocol::{SourceReport, SourceRequest, Step, StepFailure};
+use ptah_contract::source_policy::HostPattern;
+use ptah_resolver::git::Repository;
+use ptah_resolver::net::{self, Authority, Network};
+use ptah_resolver::oci::Reference;
+use ptah_resolver::source::Access;
+use ptah_resolver::{content, source};
+use ptah_verifier::Policy;
+use serde_json::json;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use super::answers::{Answers, Landing, Todo};
+use super::request;
+use crate::lifecycle::evidence::SourceAnswer;
+
+/// Bytes of one source, and of what is received for it.
+const MOST_BYTES: u64 = 32 << 20;
+/// Time for one attempt.
+const TOTAL: Duration = Duration::from_secs(60);
+/// Attempts after the first.
+const MORE_ATTEMPTS: usize = 1;
+/// Looks side by side.
+const AT_ONCE: usize = 4;
+/// What says that a source is more than the manager may hold; a Pod, which may hold more, says the rest.
+const TOO_MUCH: [&str; 7] = [
+    "content_bound",
+    "content_limit",
+    "receive_budget",
+    "object_budget",
+    "history_budget",
+    "object_too_large",
+    "answer_too_large",
+];
+
+/// Where the manager may look itself.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Hosts of repositories and registries; none, and a Pod resolves everything.
+    pub hosts: Vec<HostPattern>,
+    /// Networks beside the public ones.
+    pub networks: Vec<IpNet>,
+}
+
+/// A source that the manager may look at, and what it is held to.
+#[derive(Clone, Debug)]
+pub struct Wanted(Arc<Whole>);
+
+#[derive(Debug)]
+struct Whole {
+    request: SourceRequest,
+    ca: Option<Vec<u8>>,
+    policy: Option<Policy>,
+    digest: Digest,
+}
+
+impl Wanted {
+    /// `None` when the source is on no network.
+    pub(super) fn new(
+        desired: &DesiredSource,
+        terms: &SourceTerms,
+        ca: Option<Vec<u8>>,
+        policy: Option<Policy>,
+    ) -> Option<Self> {
+        let request = request::at(desired, terms, None).ok()?;
+        let all = json!({"request": request, "ca": ca.as_deref().map(Digest::of)});
+        let digest = canonical::digest(&all).ok()?;
+        Some(Self(Arc::new(Whole {
+            request,
+            ca,
+            policy,
+            digest,
+        })))
+    }
+}
+
+/// The manager's looks.
+pub struct InProcess {
+    hosts: Vec<HostPattern>,
+    network: Network,
+    answers: Mutex<Answers<ObjectRef<PtahSchema>>>,
+    permits: Semaphore,
+    woken: mpsc::UnboundedSender<ObjectRef<PtahSchema>>,
+    stop: CancellationToken,
+}
+
+impl InProcess {
+    /// With what wakes the resources that asked.
+    #[must_use]
+    pub fn new(
+        settings: Settings,
+        stop: CancellationToken,
+    ) -> (Arc<Self>, mpsc::UnboundedReceiver<ObjectRef<PtahSchema>>) {
+        let (woken, wakes) = mpsc::unbounded();
+        let looks = Self {
+            hosts: settings.hosts,
+            network: Network::public_and(settings.networks),
+            answers: Mutex::default(),
+            permits: Semaphore::new(AT_ONCE),
+            woken,
+            stop,
+        };
+        (Arc::new(looks), wakes)
+    }
+
+    /// Whether the manager looks at this source itself: no credential is needed, and its host is listed.
+    pub(super) fn takes(&self, desired: &DesiredSource) -> bool {
+        if self.hosts.is_empty() {
+            return false;
+        }
+        let host = if let Some(git) = &desired.git {
+            let repository = git.repository.parse::<Repository>().ok();
+            repository
+                .filter(|repository| git.auth_from.is_none() && !repository.is_ssh())
+                .map(|repository| repository.authority())
+        } else {
+            let reference = desired
+                .oci_ref
+                .as_ref()
+                .and_then(|text| text.parse::<Reference>().ok());
+            reference
+                .filter(|_| desired.registry_auth_from.is_none())
+                .map(|reference| reference.registry().clone())
+        };
+        let plain = desired
+            .transport
+            .as_ref()
+            .and_then(|transport| transport.plain_http)
+            == Some(true);
+        host.is_some_and(|host| self.lists(&host, if plain { 80 } else { 443 }))
+    }
+
+    fn lists(&self, host: &Authority, usual: u16) -> bool {
+        let port = host.port().unwrap_or(usual);
+        self.hosts.iter().any(|pattern| pattern.covers(host.host(), port))
+    }
+
+    /// What is known for a resource; `None` where a Pod must look.
+    pub(super) fn answer(&self, uid: &str, wanted: &Wanted) -> Option<SourceAnswer> {
+        self.answers().of(uid, wanted.0.digest, Instant::now())
+    }
+
+    /// A resource asks. It is woken when the answer is here.
+    pub fn ask(self: &Arc<Self>, uid: &str, resource: ObjectRef<PtahSchema>, wanted: &Wanted, anew: bool) {
+        let todo = self
+            .answers()
+            .ask(uid, resource.clone(), wanted.0.digest, anew, Instant::now());
+        match todo {
+            Todo::Wait => {}
+            Todo::Wake => self.wake(resource),
+            Todo::Look { known } => {
+                let (this, wanted) = (Arc::clone(self), wanted.clone());
+                tokio::spawn(async move { this.look(&wanted, known).await });
+            }
+        }
+    }
+
+    /// A resource took its answer.
+    pub fn forget(&self, uid: &str) {
+        self.answers().forget(uid);
+    }
+
+    /// Looks until nobody waits for another answer.
+    async fn look(&self, wanted: &Wanted, mut known: Option<Box<SourceReport>>) {
+        loop {
+            let landing = match self.permits.acquire().await {
+                Ok(_permit) => AssertUnwindSafe(self.once(&wanted.0, known))
+                    .catch_unwind()
+                    .await
+                    .unwrap_or_else(|_| panicked()),
+                Err(_) => return,
+            };
+            let (wake, again) = self.answers().landed(wanted.0.digest, landing, Instant::now());
+            wake.into_iter().for_each(|resource| self.wake(resource));
+            match again {
+                Some(Todo::Look { known: next }) => known = next,
+                _ => return,
+            }
+        }
+    }
+
+    async fn once(&self, wanted: &Whole, known: Option<Box<SourceReport>>) -> Landing {
+        let mut request = wanted.request.clone();
+        request.known = known.as_ref().map(|known| known.found.clone());
+        let access = Access {
+            ca: wanted.ca.clone(),
+            secret: None,
+            network: self.network.clone(),
+            scratch: None,
+            out: None,
+            attempt: net::Limits {
+                total: TOTAL,
+                bytes: MOST_BYTES,
+                ..net::Limits::default()
+            },
+            content: content::Limits::default().max_bytes(Some(MOST_BYTES), "resolver.inProcess"),
+            more_attempts: MORE_ATTEMPTS,
+            stop: self.stop.clone(),
+        };
+        let held = wanted.policy.as_ref().map(|policy| policy as &dyn Verification);
+        match source::reach(&request, &access, held).await {
+            Ok(mut report) => {
+                report.fetched = report.fetched.or(known.and_then(|known| known.fetched));
+                Landing::Here(Ok(Box::new(report)))
+            }
+            Err(failed) if TOO_MUCH.contains(&failed.failure.code.as_str()) => Landing::TooMuch,
+            Err(failed) => Landing::Here(Err(Box::new(failed))),
+        }
+    }
+
+    fn wake(&self, resource: ObjectRef<PtahSchema>) {
+        // Nobody listens any more when the controller has ended.
+        let _ = self.woken.unbounded_send(resource);
+    }
+
+    fn answers(&self) -> std::sync::MutexGuard<'_, Answers<ObjectRef<PtahSchema>>> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A panic is one failed look and no more.
+fn panicked() -> Landing {
+    let message = "the look at the source broke off";
+    let failure = Failure::new("panicked", FailureClass::Internal, message);
+    Landing::Here(Err(Box::new(StepFailure {
+        step: Step::Resolve,
+        failure,
+    })))
+}
