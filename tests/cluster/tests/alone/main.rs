@@ -3,6 +3,8 @@
 // A failed step of a test is a failed test.
 #![allow(clippy::unwrap_used)]
 
+mod looks;
+
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ptah_cluster_tests::api::{Ask, Who, ask, collection};
