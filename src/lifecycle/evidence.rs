@@ -161,6 +161,8 @@ pub enum JobEvidence {
     Running {
         /// Why no Pod runs, where the cluster says so (admission, scheduling, image).
         trouble: Option<String>,
+        /// The container that reaches the source has done so.
+        source_reached: bool,
     },
     /// It has ended.
     Finished {

@@ -32,6 +32,16 @@ pub(super) fn take_source(pass: &mut Pass<'_>, found: Option<&SourceReport>) -> 
     Ok(())
 }
 
+/// The source is resolved, and verified where it is an artifact: the database is read next.
+pub(super) fn leave_source(pass: &mut Pass<'_>) {
+    if pass.status.phase == Some(Phase::Resolving) {
+        if pass.schema.spec.desired.oci_ref.is_some() {
+            pass.phase(Phase::Verifying);
+        }
+        pass.phase(Phase::Observing);
+    }
+}
+
 /// Takes what was found at a source that is held to these terms; whether it binds a plan as what was known before.
 pub(super) fn take_found(
     pass: &mut Pass<'_>,
@@ -39,9 +49,11 @@ pub(super) fn take_found(
     found: &SourceReport,
 ) -> Result<bool, &'static str> {
     let artifact = pass.schema.spec.desired.oci_ref.is_some();
-    pass.phase(Phase::Resolving);
-    if artifact {
-        pass.phase(Phase::Verifying);
+    if pass.status.phase != Some(Phase::Observing) {
+        pass.phase(Phase::Resolving);
+        if artifact {
+            pass.phase(Phase::Verifying);
+        }
     }
     let before = pass.status.source.clone();
     match &found.fetched {

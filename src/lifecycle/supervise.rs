@@ -169,8 +169,18 @@ fn running(
             operation,
             "the Job's name is taken by something else; delete that Job",
         ),
-        (JobEvidence::Running { trouble }, _) => {
+        (
+            JobEvidence::Running {
+                trouble,
+                source_reached,
+            },
+            _,
+        ) => {
             let trouble = trouble.clone();
+            if *source_reached && operation.terms.is_some() && !operation.refresh {
+                // A refresh moves no further until it is known whether anything moved at all.
+                reading::leave_source(&mut pass);
+            }
             waiting(pass, operation, trouble)
         }
         (JobEvidence::Finished { .. }, _) if operation.lease_continuity_lost => {

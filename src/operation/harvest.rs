@@ -47,6 +47,7 @@ pub async fn read(
         },
         None => JobEvidence::Running {
             trouble: pods.iter().find_map(trouble_of),
+            source_reached: pods.iter().any(source_reached),
         },
     })
 }
@@ -98,6 +99,17 @@ fn message_of(pod: &Pod) -> Option<String> {
     })
 }
 
+/// Whether the Pod's container that reaches the source has done so.
+fn source_reached(pod: &Pod) -> bool {
+    statuses(pod).any(|container| {
+        let ended = container
+            .state
+            .as_ref()
+            .and_then(|state| state.terminated.as_ref());
+        container.name == job::SOURCE && ended.is_some_and(|ended| ended.exit_code == 0)
+    })
+}
+
 /// Why a Pod does not run, where the cluster says so.
 fn trouble_of(pod: &Pod) -> Option<String> {
     let waiting = statuses(pod).find_map(|container| {
@@ -137,4 +149,27 @@ fn unmounted(pod: &Pod) -> Option<String> {
     (late && none).then(|| {
         "the Pod's containers do not start: check that the Secret and the key that spec.target names exist".to_owned()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_source_is_reached_when_its_container_ended_well() {
+        for (state, reached) in [
+            (json!({"terminated": {"exitCode": 0}}), true),
+            (json!({"terminated": {"exitCode": 1}}), false),
+            (json!({"running": {}}), false),
+            (json!({"waiting": {"reason": "PodInitializing"}}), false),
+        ] {
+            let status = |name: &str, state: &serde_json::Value| json!({"name": name, "image": "i", "imageID": "", "ready": false, "restartCount": 0, "state": state});
+            let ended = json!({"terminated": {"exitCode": 0}});
+            let pod = json!({"status": {"initContainerStatuses": [status("snapshot", &ended), status("source", &state)]}});
+            let pod: Pod = serde_json::from_value(pod).unwrap();
+            assert_eq!(source_reached(&pod), reached, "{state}");
+        }
+    }
 }

@@ -21,6 +21,7 @@ use ptah_contract::protocol::ResultDelivery;
 use crate::lifecycle::claim;
 use crate::owner::controller_reference;
 
+pub use container::SOURCE;
 use request::Files;
 pub use request::{Error, identity};
 

@@ -247,3 +247,91 @@ fn panicked() -> Landing {
         failure,
     })))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn looks(hosts: &[&str]) -> Arc<InProcess> {
+        let hosts = hosts.iter().map(|host| host.parse().unwrap()).collect();
+        let settings = Settings {
+            hosts,
+            networks: Vec::new(),
+        };
+        InProcess::new(settings, CancellationToken::new()).0
+    }
+
+    #[test]
+    fn the_manager_looks_where_it_is_listed_and_no_credential_is_needed() {
+        let listed = looks(&[
+            "git.example",
+            "*.registry.example",
+            "[fd00::1]",
+            "plain.example:80",
+        ]);
+        let git = |repository: &str| json!({"git": {"repository": repository, "ref": "main", "path": "db"}});
+        let secret = |mut desired: serde_json::Value, field: &str| {
+            match field {
+                "authFrom" => desired["git"][field] = json!({"name": "s"}),
+                _ => desired[field] = json!({"name": "s"}),
+            }
+            desired
+        };
+        let plain =
+            |reference: &str, plain: bool| json!({"ociRef": reference, "transport": {"plainHTTP": plain}});
+        for (desired, takes) in [
+            (git("https://git.example/app.git"), true),
+            (git("https://GIT.example:8443/app.git"), true),
+            (git("https://[fd00::1]/app.git"), true),
+            (git("https://other.example/app.git"), false),
+            (git("https://git.example.evil/app.git"), false),
+            (git("ssh://git@git.example/app.git"), false),
+            (git("git@git.example:app.git"), false),
+            (secret(git("https://git.example/app.git"), "authFrom"), false),
+            (json!({"ociRef": "oci://a.registry.example/app:v1"}), true),
+            (json!({"ociRef": "oci://registry.example/app:v1"}), false),
+            (json!({"ociRef": "not a reference"}), false),
+            (plain("oci://plain.example/app:v1", true), true),
+            (plain("oci://plain.example/app:v1", false), false),
+            (
+                secret(
+                    json!({"ociRef": "oci://a.registry.example/app:v1"}),
+                    "registryAuthFrom",
+                ),
+                false,
+            ),
+            (json!({"configMap": {"name": "sql"}}), false),
+        ] {
+            let parsed: DesiredSource = serde_json::from_value(desired.clone()).unwrap();
+            assert_eq!(listed.takes(&parsed), takes, "{desired}");
+            assert!(!looks(&[]).takes(&parsed), "nothing is listed: {desired}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_address_that_is_not_public_is_refused_and_the_resource_is_woken() {
+        use futures::StreamExt as _;
+        let settings = Settings {
+            hosts: vec!["127.0.0.1".parse().unwrap()],
+            networks: Vec::new(),
+        };
+        let (looks, mut wakes) = InProcess::new(settings, CancellationToken::new());
+        let desired =
+            json!({"git": {"repository": "https://127.0.0.1:1/app.git", "ref": "main", "path": "db"}});
+        let desired: DesiredSource = serde_json::from_value(desired).unwrap();
+        let wanted = Wanted::new(&desired, &SourceTerms::default(), None, None).unwrap();
+        let resource = ObjectRef::new("app").within("ns");
+        looks.ask("u-1", resource.clone(), &wanted, true);
+        assert_eq!(wakes.next().await, Some(resource));
+        let Some(SourceAnswer::Here {
+            anew: true,
+            found: Err(failed),
+        }) = looks.answer("u-1", &wanted)
+        else {
+            panic!("it answers with a failure");
+        };
+        assert_eq!(failed.failure.code, "address_not_allowed");
+        looks.forget("u-1");
+        assert_eq!(looks.answer("u-1", &wanted), Some(SourceAnswer::NotAsked));
+    }
+}

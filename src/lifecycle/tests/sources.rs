@@ -138,6 +138,28 @@ fn promise_p022_p023_a_digest_is_pinned_then_verified_then_read() {
 }
 
 #[test]
+fn the_phase_follows_the_containers_of_a_reading_and_not_those_of_a_refresh() {
+    for mut world in [git_world(always()), oci_world(always())] {
+        world.pass();
+        world.pass();
+        assert_eq!(world.phase(), Phase::Resolving);
+        world.source_reached = true;
+        let step = world.pass();
+        let (from, to) = (step.trail.first(), step.trail.last());
+        assert_eq!((from, to), (Some(&Phase::Resolving), Some(&Phase::Observing)));
+        let writes = world.status_writes;
+        world.pass();
+        assert_eq!(world.status_writes, writes, "it is said once");
+        world.settle();
+        assert_eq!(world.phase(), Phase::InSync);
+        world.advance(601);
+        world.pass();
+        world.pass();
+        assert_eq!(world.phase(), Phase::Resolving);
+    }
+}
+
+#[test]
 fn promise_p071_a_commit_that_leaves_the_files_keeps_the_plan_and_other_files_retire_it() {
     let mut world = git_world(json!({}));
     world.settle();

@@ -83,6 +83,8 @@ pub(super) struct World {
     /// The source refuses the next Pod that reaches it, at this step.
     pub refuse_next: Option<(OperationStep, Failure)>,
     pub apply_report: Option<ApplyReport>,
+    /// The init container of a running Job has ended.
+    pub source_reached: bool,
     /// Jobs that ended without a result were ended by their deadline.
     pub deadline: bool,
     pub taken: BTreeSet<(Phase, Phase)>,
@@ -163,6 +165,7 @@ impl World {
             fail_next: None,
             refuse_next: None,
             apply_report: None,
+            source_reached: false,
             deadline: false,
             taken: BTreeSet::new(),
             gone: false,
@@ -293,7 +296,10 @@ impl World {
                     message: None,
                     deadline: self.deadline,
                 },
-                Some(_) => JobEvidence::Running { trouble: None },
+                Some(_) => JobEvidence::Running {
+                    trouble: None,
+                    source_reached: self.source_reached,
+                },
             }
         });
         let result = match (

@@ -10,6 +10,8 @@ use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use ptah_api::OperationType;
 use ptah_contract::protocol::paths;
 
+/// Name of the container that reaches a Git repository or a registry.
+pub const SOURCE: &str = "source";
 /// The uid that operations run as.
 const UID: i64 = 65_532;
 /// The uid of the scratch server: it can neither read the operation's files nor signal it.
@@ -73,7 +75,7 @@ pub(super) fn source(image: &str, given: Vec<VolumeMount>) -> Container {
         ]),
         volume_mounts: Some(mounts),
         resources: Some(resources("32Mi", "256Mi")),
-        ..base("source", image, UID)
+        ..base(SOURCE, image, UID)
     }
 }
 
