@@ -16,7 +16,6 @@ mod main_job;
 mod oci;
 mod quiet;
 mod receiver;
-mod rotation;
 mod snapshots;
 mod sources;
 mod stored_plans;

@@ -68,7 +68,11 @@ fn a_plan_object_that_somebody_deletes_is_made_again_and_an_approval_of_the_old_
     let plan = before["status"]["plan"].clone();
     let name = plan["name"].as_str().unwrap();
     world.delete("ptahschemaplan", name).unwrap();
-    let refused = world.approve("early").unwrap_err().to_string();
+    let parts = ["name", "uid", "fingerprint"].map(|part| plan[part].as_str());
+    let refused = world
+        .approve_as("early", &before, parts[0], parts[1], parts[2])
+        .unwrap_err()
+        .to_string();
     assert!(
         [
             "does not exist",

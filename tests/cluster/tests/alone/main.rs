@@ -1,9 +1,11 @@
-//! Without the manager, and without its webhook. Nothing else runs meanwhile: each test takes away what all need.
+//! Without the manager, without its webhook, with another configuration or certificate of it. Nothing else runs
+//! meanwhile: each test takes away what all need.
 
 // A failed step of a test is a failed test.
 #![allow(clippy::unwrap_used)]
 
 mod looks;
+mod rotation;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
