@@ -1,4 +1,4 @@
-//! Measures what the product costs on the test node, and writes a table with the machine and the commit.
+//! Measures what sources cost beside git, and the product on the test node; writes tables with the machine and the commit.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -18,42 +18,51 @@ pub fn run(cache: &Cache, arguments: &[String]) -> Result<()> {
     node.down()?;
     node.up()?;
     images::build_and_push(cache, &node, &Options::default())?;
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo
-        .args([
-            "run",
-            "--quiet",
-            "-p",
-            "ptah-cluster-tests",
-            "--bin",
-            "bench",
-            "--",
-        ])
-        .args(arguments)
-        .current_dir(workspace::root())
-        .env("PTAH_NODE_DIR", node.paths().root())
-        .env(
-            "PTAH_RUNNER",
-            workspace::target_dir().join("images/ptah-runner/ptah-runner"),
-        )
-        .stdout(Stdio::piped());
-    node.environment(&mut cargo)?;
     let mut table = heading()?;
     print!("{table}");
-    let mut child = cargo.spawn().context("cannot start cargo")?;
-    for line in BufReader::new(child.stdout.take().context("no word from the program")?).lines() {
-        let line = line?;
-        println!("{line}");
-        table.push_str(&line);
-        table.push('\n');
-    }
-    let ended = child.wait()?;
+    let sources = program("ptah-sources-tests", "bench_sources");
+    let measured = tables(sources, &mut table).and_then(|()| {
+        let mut cluster = program("ptah-cluster-tests", "bench");
+        cluster.args(arguments).env("PTAH_NODE_DIR", node.paths().root());
+        node.environment(&mut cluster)?;
+        tables(cluster, &mut table)
+    });
     let folder = workspace::target_dir().join("bench");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let file = folder.join(format!("{}.md", commit()?));
     fs::write(&file, table).with_context(|| format!("cannot write {}", file.display()))?;
     progress::note(format!("the table is in {}", file.display()));
     node.down()?;
+    measured
+}
+
+/// The measuring program of a package.
+fn program(package: &str, name: &str) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let runner = workspace::target_dir().join("images/ptah-runner/ptah-runner");
+    cargo
+        .args(["run", "--quiet", "-p", package, "--bin", name, "--"])
+        .current_dir(workspace::root())
+        .env("PTAH_RUNNER", runner);
+    cargo
+}
+
+/// Runs a measuring program, shows what it prints, and keeps it.
+fn tables(mut program: Command, text: &mut String) -> Result<()> {
+    let mut child = program
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cannot start cargo")?;
+    let lines = BufReader::new(child.stdout.take().context("no word from the program")?).lines();
+    for line in lines {
+        let line = line?;
+        println!("{line}");
+        text.push_str(&line);
+        text.push('\n');
+    }
+    println!();
+    text.push('\n');
+    let ended = child.wait()?;
     ensure!(ended.success(), "the measurement ended with {ended}");
     Ok(())
 }

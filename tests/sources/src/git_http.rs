@@ -61,6 +61,8 @@ pub async fn serve(root: PathBuf, request: Request, version_0: bool) -> Response
         .env("QUERY_STRING", request.uri().query().unwrap_or_default())
         .env("REQUEST_METHOD", request.method().as_str())
         .env("CONTENT_TYPE", header("content-type"))
+        // git compresses long requests.
+        .env("HTTP_CONTENT_ENCODING", header("content-encoding"))
         .env("CONTENT_LENGTH", request.body().len().to_string())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
