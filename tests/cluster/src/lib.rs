@@ -6,6 +6,7 @@
 pub mod api;
 mod objects;
 pub mod registry;
+mod secrets;
 pub use objects::bare;
 
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -110,8 +111,8 @@ fn clear(cluster: &Cluster) -> Result<()> {
     Ok(())
 }
 
-/// One test's namespace, database and schema, named alike. They go with it, unless the test failed: many that refresh
-/// are work for the node that the other tests wait for.
+/// One test's namespace, database and schema, named alike. At its end nothing of it may show a
+/// secret. It goes with the test, unless that failed: many that refresh are work for the node that others wait for.
 pub struct World {
     /// Name of all three.
     pub name: String,
@@ -122,6 +123,7 @@ pub struct World {
 impl Drop for World {
     fn drop(&mut self) {
         if !std::thread::panicking() {
+            let kept = secrets::are_kept(self);
             let namespace = self.namespace();
             let arguments = [
                 "delete",
@@ -132,6 +134,7 @@ impl Drop for World {
             ];
             // The API server may be what the test took away.
             let _ = shared().cluster.ask(&arguments);
+            kept.expect("what is secret is shown nowhere");
         }
     }
 }
