@@ -79,7 +79,7 @@ impl Error {
             Self::Manifest(manifest::Error::Empty) => "nothing_selected",
             Self::Manifest(manifest::Error::Limit { .. }) => "content_limit",
             Self::Manifest(manifest::Error::Encoding(_)) => "invalid_manifest",
-            Self::Bound { .. } => "content_bound",
+            Self::Bound { .. } => "source_policy_refused",
             Self::TooLarge { .. } => "snapshot_too_large",
             Self::SnapshotFile { .. } => "snapshot_altered",
             Self::OtherContent { .. } => "content_digest_mismatch",

@@ -408,12 +408,12 @@ async fn promise_p080_p081_a_source_policy_is_asked_before_the_repository_and_na
         (
             "content: {maxFiles: 1}",
             77,
-            "error: content_bound: files exceed 1, the bound that content.maxFiles of the source policy sets",
+            "error: source_policy_refused: files exceed 1, the bound that content.maxFiles of the source policy sets",
         ),
         (
             "content: {maxBytes: 10}",
             77,
-            "error: content_bound: bytes of all files exceed 10, the bound that content.maxBytes of the source policy sets",
+            "error: source_policy_refused: bytes of all files exceed 10, the bound that content.maxBytes of the source policy sets",
         ),
         (
             "content: {}",

@@ -97,7 +97,11 @@ pub(super) fn resolved(pass: &mut Pass<'_>, source: &SourceStatus) {
 pub(super) fn source_failed(mut pass: Pass<'_>, effective: &Effective, failed: &StepFailure) -> Step {
     let message = sentence(&failed.failure);
     if failed.step == OperationStep::Resolve {
-        return resolve_failed(pass, effective, reasons::RESOLVE_FAILED, &message);
+        let reason = match failed.failure.code.as_str() {
+            "source_policy_refused" => reasons::SOURCE_POLICY_REFUSED,
+            _ => reasons::RESOLVE_FAILED,
+        };
+        return resolve_failed(pass, effective, reason, &message);
     }
     if failed.failure.code != "policy_refused" {
         return step_failed(pass, effective, failed.step, reasons::OPERATION_FAILED, &message);

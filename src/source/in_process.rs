@@ -43,8 +43,7 @@ const MORE_ATTEMPTS: usize = 1;
 /// Looks side by side.
 const AT_ONCE: usize = 4;
 /// What says that a source is more than the manager may hold; a Pod, which may hold more, says the rest.
-const TOO_MUCH: [&str; 7] = [
-    "content_bound",
+const TOO_MUCH: [&str; 6] = [
     "content_limit",
     "receive_budget",
     "object_budget",
@@ -213,7 +212,7 @@ impl InProcess {
                 bytes: MOST_BYTES,
                 ..net::Limits::default()
             },
-            content: content::Limits::default().max_bytes(Some(MOST_BYTES), "resolver.inProcess"),
+            content: content::Limits::default().at_most(MOST_BYTES),
             more_attempts: MORE_ATTEMPTS,
             stop: self.stop.clone(),
         };

@@ -227,7 +227,7 @@ fn a_bomb_stops_at_the_limit_and_never_holds_what_it_unpacks() {
         let error = unpack_all(&small, compression, None).unwrap_err();
         assert_eq!(
             (error.code(), error.class()),
-            ("content_bound", FailureClass::Refused)
+            ("source_policy_refused", FailureClass::Refused)
         );
     }
     // Behind the mark of its end nothing is content, and still it may not go on for ever.

@@ -35,17 +35,24 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// At most so many files, because `rule` says so.
+    /// At most so many files, because `rule` of a source policy says so.
     #[must_use]
     pub fn max_files(mut self, limit: Option<u64>, rule: &'static str) -> Self {
         self.files.tighten(limit, rule);
         self
     }
 
-    /// At most so many bytes together, because `rule` says so.
+    /// At most so many bytes together, because `rule` of a source policy says so.
     #[must_use]
     pub fn max_bytes(mut self, limit: Option<u64>, rule: &'static str) -> Self {
         self.bytes.tighten(limit, rule);
+        self
+    }
+
+    /// At most so many bytes together, as if the specification said so: whoever asks has room for no more.
+    #[must_use]
+    pub fn at_most(mut self, bytes: u64) -> Self {
+        self.bytes.limit = self.bytes.limit.min(bytes);
         self
     }
 

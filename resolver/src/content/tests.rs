@@ -102,13 +102,13 @@ fn every_limit_stops_at_the_byte_that_exceeds_it() {
     let content = Content::new(small, None).unwrap();
     content.read("a", &[0; 6][..]).unwrap();
     assert!(content.fits("b", 4).is_ok());
-    assert_eq!(content.fits("b", 5).unwrap_err().code(), "content_bound");
+    assert_eq!(content.fits("b", 5).unwrap_err().code(), "source_policy_refused");
     let mut writer = content.file("b").unwrap();
     writer.write(&[0; 4]).unwrap();
     let error = writer.write(&[0]).unwrap_err();
     assert_eq!(
         (error.code(), error.class()),
-        ("content_bound", FailureClass::Refused)
+        ("source_policy_refused", FailureClass::Refused)
     );
     assert_eq!(
         error.to_string(),

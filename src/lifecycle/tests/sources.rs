@@ -310,6 +310,32 @@ fn promise_p070_p068_a_refused_pull_says_why_and_the_resource_keeps_what_it_appl
 }
 
 #[test]
+fn promise_p081_more_than_the_policy_allows_is_told_as_its_refusal_wherever_it_was_found() {
+    for looks in [false, true] {
+        let mut world = git_world(json!({}));
+        if looks {
+            world = world.manager_looks();
+        }
+        world.settle();
+        world.refuse_next = Some((
+            OperationStep::Resolve,
+            failure("source_policy_refused", FailureClass::Refused),
+        ));
+        world.advance(601);
+        world.settle();
+        assert_eq!(world.phase(), Phase::Failed, "{looks}");
+        assert_eq!(
+            world.condition(types::ARTIFACT_RESOLVED),
+            pair("False", "SourcePolicyRefused")
+        );
+        assert_eq!(
+            world.condition(types::RECONCILIATION_FAILED),
+            pair("True", "SourcePolicyRefused")
+        );
+    }
+}
+
+#[test]
 fn promise_p082_a_replaced_policy_is_read_at_once_and_retires_the_plan() {
     for (mut world, field) in [
         (git_world(json!({})), "source"),

@@ -177,12 +177,12 @@ async fn more_files_or_bytes_than_a_policy_allows_are_refused_before_the_commit_
         (
             9,
             2,
-            "refused content_bound: bytes of all files exceed 9, the bound that the policy sets",
+            "refused source_policy_refused: bytes of all files exceed 9, the bound that the policy sets",
         ),
         (
             10,
             1,
-            "refused content_bound: files exceed 1, the bound that the policy sets",
+            "refused source_policy_refused: files exceed 1, the bound that the policy sets",
         ),
     ] {
         request.limits = ptah_resolver::content::Limits::default()
