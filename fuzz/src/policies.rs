@@ -19,7 +19,7 @@ const HOSTS: [&str; 5] = [
 ];
 const NAMES: [&str; 4] = ["app-schema", "team-a", "team-", "a.b"];
 
-/// A policy that is read answers alike whatever the case of a host, and allows no content beyond the bounds that it
+/// A policy that is read answers alike whatever the spelling of a host, and allows no content beyond the bounds that it
 /// names.
 pub fn source_policy(data: &[u8]) {
     let policy = match SourcePolicy::parse(data) {
@@ -30,10 +30,11 @@ pub fn source_policy(data: &[u8]) {
     for host in HOSTS {
         for port in [22, 443, 8443] {
             let found = policy.check_git_host(host, port).is_ok();
-            assert_eq!(
-                policy.check_git_host(&host.to_ascii_uppercase(), port).is_ok(),
-                found
-            );
+            let other = match host {
+                "[::1]" => "[0:0:0:0:0:0:0:1]".to_owned(),
+                name => name.to_ascii_uppercase(),
+            };
+            assert_eq!(policy.check_git_host(&other, port).is_ok(), found);
         }
     }
     for name in NAMES {
