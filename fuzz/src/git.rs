@@ -51,8 +51,9 @@ pub fn git_requested(data: &[u8]) {
             Some(requested.clone())
         );
         for name in requested.prefixes() {
-            let plain =
-                |c: char| !c.is_control() && !matches!(c, ' ' | '~' | '^' | ':' | '?' | '*' | '[' | '\\');
+            let plain = |c: char| {
+                !c.is_ascii_control() && !matches!(c, ' ' | '~' | '^' | ':' | '?' | '*' | '[' | '\\')
+            };
             assert!(
                 name.chars().all(plain) && !name.contains("..") && !name.contains("@{"),
                 "{name}"
