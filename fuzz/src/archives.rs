@@ -82,11 +82,13 @@ fn as_another_program(archive: &[u8], manifest: &Manifest) {
     let mut found = BTreeMap::new();
     for entry in tar::Archive::new(archive).entries().expect("an archive") {
         let mut entry = entry.expect("an entry");
-        let path = String::from_utf8(entry.path_bytes().into_owned()).expect("UTF-8");
-        if entry.header().entry_type().is_dir() || path.ends_with('/') {
+        let kind = entry.header().entry_type();
+        // Global headers come as entries here, and have a name that says nothing.
+        if !kind.is_file() && !kind.is_contiguous() {
             continue;
         }
-        if !(entry.header().entry_type().is_file() || entry.header().entry_type().is_contiguous()) {
+        let path = String::from_utf8(entry.path_bytes().into_owned()).expect("UTF-8");
+        if path.ends_with('/') {
             continue;
         }
         let mut bytes = Vec::new();
