@@ -13,6 +13,7 @@ mod credentials;
 mod docker_config;
 mod error;
 mod layers;
+mod link;
 mod manifest;
 mod reference;
 mod referrers;

@@ -7,6 +7,9 @@ use serde::{Deserialize, Deserializer};
 /// Largest document that is read, in bytes: what fits a ConfigMap.
 pub const MAX_POLICY_BYTES: usize = 1 << 20;
 
+/// Characters of the document's own that a refusal repeats at most.
+const MAX_QUOTED: usize = 512;
+
 /// What counts as a signature unless the policy says otherwise: Sigstore's and Notary's attachments.
 const SIGNATURE_TYPES: [&str; 2] = [
     "application/vnd.dev.cosign.artifact.sig.v1+json",
@@ -100,7 +103,9 @@ impl Policy {
     /// # Errors
     /// When it is not understood whole, or requires nothing.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
-        let malformed = |error: serde_yaml_ng::Error| Error::Malformed(error.to_string());
+        // The message repeats keys and values of the document, however long.
+        let short = |text: String| text.chars().take(MAX_QUOTED).collect();
+        let malformed = |error: serde_yaml_ng::Error| Error::Malformed(short(error.to_string()));
         if bytes.len() > MAX_POLICY_BYTES {
             return Err(Error::Malformed("it is larger than 1 MiB".to_owned()));
         }

@@ -8,6 +8,7 @@ pub mod artifact;
 pub mod bench;
 pub mod cache;
 pub mod demo;
+pub mod fuzz;
 pub mod generated;
 pub mod images;
 pub mod lint;

@@ -1,5 +1,6 @@
 //! The command line of the library beside it: `cargo xtask --help`.
 
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::Result;
@@ -10,7 +11,7 @@ use xtask::demo::ImagesFrom;
 use xtask::images::{self, Destination, Loader, Options, Profile};
 use xtask::node::Node;
 use xtask::test::{self, Group};
-use xtask::{bench, demo, generated, lint, progress, run};
+use xtask::{bench, demo, fuzz, generated, lint, progress, run};
 
 /// What a developer and the build server run.
 #[derive(Parser)]
@@ -73,6 +74,20 @@ enum Task {
         /// Only what needs no compiler.
         #[arg(long)]
         quick: bool,
+    },
+    /// Feeds the parsers of hostile bytes with libFuzzer; a fault is left in fuzz/artifacts/<target>/.
+    Fuzz {
+        /// One target instead of all; a file of fuzz/targets/.
+        target: Option<String>,
+        /// For how long each target runs.
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        seconds: u64,
+        /// Only run the seeds through every target, as a test and without libFuzzer.
+        #[arg(long, conflicts_with_all = ["target", "seconds", "input"])]
+        seeds_only: bool,
+        /// Only run this file through the target, such as a fault that was found.
+        #[arg(long, value_name = "FILE", requires = "target", conflicts_with = "seconds")]
+        input: Option<PathBuf>,
     },
     /// The test node: a real one-node Kubernetes on this machine.
     Cluster {
@@ -212,6 +227,17 @@ fn work(task: Task) -> Result<ExitCode> {
         }
         Task::Bench { arguments } => bench::run(&cache, &arguments)?,
         Task::Lint { quick } => lint::run(&cache, quick)?,
+        Task::Fuzz {
+            target,
+            seconds,
+            seeds_only,
+            input,
+        } => fuzz::run(&fuzz::Options {
+            target,
+            seconds,
+            seeds_only,
+            input,
+        })?,
         Task::Test { only, name } => {
             let count = test::run(&cache, only, name.as_deref())?;
             println!("{count}");

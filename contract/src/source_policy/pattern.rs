@@ -1,5 +1,6 @@
 //! Names and hosts as a policy lists them.
 
+use std::net::Ipv6Addr;
 use std::str::FromStr;
 
 use serde::Deserialize;
@@ -72,12 +73,9 @@ impl TryFrom<String> for HostPattern {
         if host.contains('*') {
             return refuse("has a * that is not its whole first label");
         }
-        let bracketed = host.starts_with('[');
-        let valid = if bracketed {
-            let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-            !wildcard && inner.is_some_and(|address| address.parse::<std::net::Ipv6Addr>().is_ok())
-        } else {
-            is_name(host)
+        let valid = match host.starts_with('[') {
+            true => !wildcard && address(host).is_some(),
+            false => is_name(host),
         };
         if !valid {
             return refuse("is not a host");
@@ -109,6 +107,11 @@ fn split_port(text: &str) -> Option<(&str, &str)> {
     (!port.contains(']')).then_some((host, port))
 }
 
+/// An IPv6 address in brackets, which has many spellings.
+fn address(host: &str) -> Option<Ipv6Addr> {
+    host.strip_prefix('[')?.strip_suffix(']')?.parse().ok()
+}
+
 fn is_name(host: &str) -> bool {
     let label = |label: &str| {
         !label.is_empty()
@@ -129,7 +132,7 @@ impl HostPattern {
             host.split_once('.')
                 .is_some_and(|(first, rest)| !first.is_empty() && rest == self.host)
         } else {
-            host == self.host
+            host == self.host || address(&host).is_some_and(|one| address(&self.host) == Some(one))
         };
         named && self.port.is_none_or(|only| only == port)
     }

@@ -93,6 +93,20 @@ fn a_policy_is_known_by_its_bytes_and_a_huge_one_is_not_read() {
     );
 }
 
+/// A message goes on into a status; a document may repeat a line of itself in it, and not itself.
+#[test]
+fn no_refusal_quotes_more_than_a_line_of_the_document() {
+    let long = "x".repeat(MAX_POLICY_BYTES - 64);
+    for document in [
+        format!("version: 1\n{long}: 1\n"),
+        format!("version: 1\ngit: {{hosts: [\"{long}/\"]}}\n"),
+        format!("version: {long}\n"),
+    ] {
+        let message = SourcePolicy::parse(document.as_bytes()).unwrap_err().to_string();
+        assert!(message.len() < 1024, "{} bytes: {message:.80}", message.len());
+    }
+}
+
 proptest! {
     #[test]
     fn no_bytes_make_the_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..512)) {

@@ -44,7 +44,14 @@ pub(super) fn next<R: Read>(input: &mut Bounded<R>) -> Result<Option<Entry>, Err
             return Ok(None);
         };
         let size = size(&header)?;
-        match header.entry_type() {
+        let kind = header.entry_type();
+        if is_extension(kind) && header.as_ustar().is_none() && header.as_gnu().is_none() {
+            // Some programs follow it, and some take it for a file.
+            return Err(Error::Damaged(
+                "an extension has a header of a format without any".to_owned(),
+            ));
+        }
+        match kind {
             EntryType::XHeader => {
                 let extended = pax::read(&extension(input, size)?)?;
                 if before.extended.replace(extended).is_some() {
@@ -71,6 +78,11 @@ pub(super) fn next<R: Read>(input: &mut Bounded<R>) -> Result<Option<Entry>, Err
             kind => return entry(&header, kind, size, before).map(Some),
         }
     }
+}
+
+fn is_extension(kind: EntryType) -> bool {
+    use EntryType::{GNULongLink, GNULongName, XGlobalHeader, XHeader};
+    matches!(kind, XHeader | XGlobalHeader | GNULongName | GNULongLink)
 }
 
 fn read<R: Read>(input: &mut Bounded<R>) -> Result<Option<Header>, Error> {

@@ -85,6 +85,20 @@ impl Builder {
                 .concat();
                 self.entry(EntryType::GNULongName, b"././@LongLink", &name);
             }
+            "v7longname" => {
+                self.header(
+                    EntryType::GNULongName,
+                    b"././@LongLink",
+                    word(1).len() as u64 + 1,
+                    false,
+                );
+                self.data(&[word(1), b"\0"].concat());
+            }
+            "v7pax" => {
+                let record = pax_record(&words[1]);
+                self.header(EntryType::XHeader, b"PaxHeaders/x", record.len() as u64, false);
+                self.data(&record);
+            }
             "unended" => self.entry(EntryType::GNULongName, b"././@LongLink", word(1)),
             "longlink" => self.entry(EntryType::GNULongLink, b"././@LongLink", b"target\0"),
             "pax" => {

@@ -14,7 +14,7 @@ use russh::keys::PrivateKey;
 
 use super::app::App;
 use super::ssh::KnownHosts;
-use super::{Error, Repository};
+use super::{Error, Repository, identity};
 use crate::net::{self, Authority, Secret};
 
 /// Every key that a Secret may have. `identity.pub` is what key generators leave beside `identity`; it is not read.
@@ -259,34 +259,10 @@ fn header(repository: &Repository, value: &str, key: &'static str) -> Result<Kin
 }
 
 fn ssh(keys: &SecretKeys) -> Result<Kind, Error> {
-    let problem = |problem| Error::SecretKey {
-        key: "identity",
-        problem,
-    };
     let (text, password) = (keys.needed("identity")?, keys.text("password")?);
     let known_hosts = KnownHosts::parse(keys.needed("known_hosts")?)?;
-    // The decoder takes a password for a key that needs none, which would hide a password that nothing uses.
-    let identity = match (russh::keys::decode_secret_key(text, None), password) {
-        (Ok(key), None) if !key.is_encrypted() => key,
-        (Ok(key), Some(_)) if !key.is_encrypted() => {
-            return Err(Error::SecretKey {
-                key: "password",
-                problem: "it is not used: identity is not encrypted",
-            });
-        }
-        (_, Some(password)) => russh::keys::decode_secret_key(text, Some(password))
-            .map_err(|_| problem("password does not decrypt it, or it is no private key"))?,
-        (Err(russh::keys::Error::KeyIsEncrypted), None) | (Ok(_), None) => {
-            return Err(problem("it is encrypted, and password is missing"));
-        }
-        (Err(_), None) => {
-            return Err(problem(
-                "it is no private key in OpenSSH, PKCS#1 or PKCS#8 form, or it is encrypted",
-            ));
-        }
-    };
     Ok(Kind::Ssh {
-        identity: Box::new(identity),
+        identity: Box::new(identity::read(text, password)?),
         known_hosts,
     })
 }

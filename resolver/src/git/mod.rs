@@ -17,6 +17,7 @@ mod credential;
 mod error;
 mod fetch;
 mod http;
+mod identity;
 mod listing;
 mod repository;
 mod requested;

@@ -36,18 +36,18 @@ impl Authority {
     /// [`Error::InvalidAuthority`] when the host is none.
     pub fn new(host: &str, port: Option<u16>) -> Result<Self, Error> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-        let bracketed = host
-            .strip_prefix('[')
-            .and_then(|rest| rest.strip_suffix(']'))
-            .is_some_and(|inner| inner.parse::<std::net::Ipv6Addr>().is_ok());
-        let named = !host.is_empty() && !host.starts_with('-') && host.chars().all(allowed);
-        if bracketed || named {
-            Ok(Self {
+        let is_name = !host.starts_with('-') && host.chars().all(allowed);
+        // An address has one spelling, as in a URL; a name that a URL takes for an address, such as 127.1, is none.
+        match url::Host::parse(host) {
+            Ok(address @ url::Host::Ipv6(_)) => Ok(Self {
+                host: address.to_string(),
+                port,
+            }),
+            Ok(other) if is_name && other.to_string() == host.to_ascii_lowercase() => Ok(Self {
                 host: host.to_ascii_lowercase(),
                 port,
-            })
-        } else {
-            Err(Error::InvalidAuthority)
+            }),
+            _ => Err(Error::InvalidAuthority),
         }
     }
 
@@ -120,6 +120,12 @@ mod tests {
             ("::1", false),
             ("git.example:+22", false),
             ("git example", false),
+            ("127.1", false),
+            ("0x7f.0.0.1:5000", false),
+            ("2130706433", false),
+            ("127.0.0.1.", false),
+            ("git.1example", true),
+            ("xn--a", false),
         ] {
             assert_eq!(text.parse::<Authority>().is_ok(), ok, "{text}");
         }
@@ -133,6 +139,20 @@ mod tests {
         assert_ne!(parse("git.example"), parse("git.example."));
         let url: Url = "https://GIT.example:443/x".parse().unwrap();
         assert_eq!(Authority::of(&url).unwrap(), parse("git.example"));
+    }
+
+    #[test]
+    fn an_address_has_the_spelling_that_a_url_gives_it() {
+        for (text, shown) in [
+            ("[0:0:0:0:0:0:0:1]:5000", "[::1]:5000"),
+            ("[::FFFF:1.2.3.4]", "[::ffff:102:304]"),
+            ("127.0.0.1", "127.0.0.1"),
+        ] {
+            let authority: Authority = text.parse().unwrap();
+            assert_eq!(authority.to_string(), shown);
+            let url: Url = format!("https://{text}/").parse().unwrap();
+            assert_eq!(Authority::of(&url).unwrap(), authority);
+        }
     }
 
     proptest! {

@@ -316,13 +316,22 @@ fn host_matches(pattern: &str, host: &str) -> bool {
             .all(|(pattern, label)| label_matches(pattern, label))
 }
 
+/// From left to right, each part at the first place where it fits: no pattern is tried twice at one place.
 fn label_matches(pattern: &str, label: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == label,
-        Some((front, rest)) => label.strip_prefix(front).is_some_and(|label| {
-            (0..=label.len()).any(|at| label.get(at..).is_some_and(|tail| label_matches(rest, tail)))
-        }),
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = label.strip_prefix(parts.next().unwrap_or_default()) else {
+        return false;
+    };
+    let Some(last) = parts.next_back() else {
+        return rest.is_empty();
+    };
+    for part in parts {
+        match rest.split_once(part) {
+            Some((_, after)) => rest = after,
+            None => return false,
+        }
     }
+    rest.ends_with(last)
 }
 
 #[cfg(test)]

@@ -14,6 +14,9 @@ use serde::de::IgnoredAny;
 /// Largest manifest that is read, in bytes.
 pub const MAX_MANIFEST: u64 = 4 << 20;
 
+/// Longest media type: a type and a subtype of 127 bytes each (RFC 6838, section 4.2).
+const MAX_MEDIA_TYPE: usize = 255;
+
 pub(super) const OCI_MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 pub(super) const OCI_INDEX: &str = "application/vnd.oci.image.index.v1+json";
 const DOCKER_MANIFEST: &str = "application/vnd.docker.distribution.manifest.v2+json";
@@ -151,12 +154,12 @@ impl TryFrom<RawDescriptor> for Descriptor {
         let digest = raw
             .digest
             .parse()
-            .map_err(|_| Error::Algorithm(raw.digest.chars().take(128).collect()))?;
+            .map_err(|_| Error::Algorithm(short(&raw.digest)))?;
         Ok(Self {
-            media_type: raw.media_type,
+            media_type: media_type(raw.media_type)?,
             digest,
             size: raw.size,
-            artifact_type: raw.artifact_type.filter(|text| !text.is_empty()),
+            artifact_type: artifact_type(raw.artifact_type)?,
             annotations: raw.annotations.unwrap_or_default(),
         })
     }
@@ -174,7 +177,8 @@ impl Document {
     /// # Errors
     /// When it is none, or can be read in two ways.
     pub fn read(bytes: &[u8], content_type: Option<&str>) -> Result<Self, Error> {
-        let raw: Raw = serde_json::from_slice(bytes).map_err(|error| Error::Malformed(error.to_string()))?;
+        let raw: Raw =
+            serde_json::from_slice(bytes).map_err(|error| Error::Malformed(short(&error.to_string())))?;
         let said = content_type.map(|value| value.split(';').next().unwrap_or_default().trim());
         let said = said.filter(|said| is_known(said));
         let one = |text: Option<&str>| text.is_some_and(|text| SCHEMA_1.contains(&text));
@@ -206,7 +210,7 @@ impl Document {
                 let layers = raw.layers.ok_or_else(|| missing("layers"))?;
                 let layers: Result<_, _> = layers.into_iter().map(Descriptor::try_from).collect();
                 Ok(Self::Manifest(Manifest {
-                    artifact_type: raw.artifact_type.filter(|text| !text.is_empty()),
+                    artifact_type: artifact_type(raw.artifact_type)?,
                     config: raw.config.ok_or_else(|| missing("config"))?.try_into()?,
                     layers: layers?,
                     annotations: raw.annotations.unwrap_or_default(),
@@ -227,7 +231,7 @@ impl Raw {
         let named = match media_type {
             Some(OCI_MANIFEST | DOCKER_MANIFEST) => Some(Form::Manifest),
             Some(OCI_INDEX | DOCKER_INDEX) => Some(Form::Index),
-            Some(other) => return Err(Error::MediaType(other.chars().take(128).collect())),
+            Some(other) => return Err(Error::MediaType(short(other))),
             None => None,
         };
         match (named, index, manifest) {
@@ -241,8 +245,25 @@ impl Raw {
     }
 }
 
+fn media_type(text: String) -> Result<String, Error> {
+    match text.len() {
+        0..=MAX_MEDIA_TYPE => Ok(text),
+        _ => Err(Error::Malformed(
+            "a media type is longer than 255 bytes".to_owned(),
+        )),
+    }
+}
+
+fn artifact_type(text: Option<String>) -> Result<Option<String>, Error> {
+    text.filter(|text| !text.is_empty()).map(media_type).transpose()
+}
+
+/// As much of what somebody else wrote as a message repeats.
+pub(super) fn short(text: &str) -> String {
+    text.chars().take(128).collect()
+}
+
 fn conflict(first: &str, second: &str) -> Error {
-    let short = |text: &str| text.chars().take(128).collect();
     Error::Conflict {
         first: short(first),
         second: short(second),

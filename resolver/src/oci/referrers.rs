@@ -6,10 +6,10 @@
 use ptah_contract::artifact::{Attached, Found};
 use ptah_contract::digest::Digest;
 use reqwest::Method;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, LINK};
-use url::Url;
+use reqwest::header::CONTENT_TYPE;
 
 use super::artifact::get;
+use super::link;
 use super::manifest::{Descriptor, Document, MAX_MANIFEST, OCI_INDEX, OCI_MANIFEST};
 use super::session::Session;
 use super::{Error, Selector};
@@ -58,7 +58,7 @@ async fn api(session: &Session<'_>, digest: Digest) -> Result<Option<Vec<Attache
             return Ok(None);
         }
         let response = response.success()?;
-        let next = next(response.url(), response.headers());
+        let next = link::next(response.url(), response.headers());
         let said = response
             .headers()
             .get(CONTENT_TYPE)
@@ -149,74 +149,4 @@ fn extend(
         annotations: descriptor.annotations,
     }));
     Ok(())
-}
-
-/// The next page: the target of the link whose relation is `next` (RFC 8288).
-fn next(url: &Url, headers: &HeaderMap) -> Option<Url> {
-    let links = headers
-        .get_all(LINK)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
-    links.flat_map(|value| value.split(',')).find_map(|link| {
-        let (target, parameters) = link.trim().strip_prefix('<')?.split_once('>')?;
-        let is_next = parameters.split(';').any(|parameter| {
-            let parameter = parameter.trim().replace(['"', ' '], "");
-            parameter.eq_ignore_ascii_case("rel=next")
-        });
-        is_next.then(|| url.join(target).ok()).flatten()
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use reqwest::header::HeaderValue;
-
-    use super::*;
-
-    fn found(link: &str) -> Option<String> {
-        let url: Url = "https://registry.example/v2/app/referrers/x".parse().unwrap();
-        let mut headers = HeaderMap::new();
-        headers.append(LINK, HeaderValue::from_str(link).ok()?);
-        next(&url, &headers).map(|url| url.to_string())
-    }
-
-    #[test]
-    fn the_next_page_is_the_link_that_says_so() {
-        for (link, expected) in [
-            (
-                "</v2/app/referrers/x?n=2>; rel=\"next\"",
-                Some("https://registry.example/v2/app/referrers/x?n=2"),
-            ),
-            (
-                "<?n=2>; rel=next",
-                Some("https://registry.example/v2/app/referrers/x?n=2"),
-            ),
-            (
-                "<?n=2>;  title=x ; REL = \"NEXT\"",
-                Some("https://registry.example/v2/app/referrers/x?n=2"),
-            ),
-            (
-                "<?n=0>; rel=prev, <?n=2>; rel=next",
-                Some("https://registry.example/v2/app/referrers/x?n=2"),
-            ),
-            (
-                "<https://elsewhere.example/>; rel=next",
-                Some("https://elsewhere.example/"),
-            ),
-            ("<?n=0>; rel=prev", None),
-            ("<?n=2>", None),
-            ("?n=2; rel=next", None),
-            ("", None),
-        ] {
-            assert_eq!(found(link).as_deref(), expected, "{link}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn no_link_makes_the_reader_panic(link in "[ -~]{0,60}") {
-            let _ = found(&link);
-        }
-    }
 }

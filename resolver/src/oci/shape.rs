@@ -9,7 +9,7 @@ use ptah_contract::digest::Digest;
 use ptah_contract::failure::FailureClass;
 use ptah_contract::manifest::ContentPath;
 
-use super::manifest::{Descriptor, Manifest};
+use super::manifest::{Descriptor, Manifest, short};
 use crate::archive::Compression;
 
 const TITLE: &str = "org.opencontainers.image.title";
@@ -217,7 +217,7 @@ fn ptah(manifest: &Manifest, wanted: Option<Family>) -> Result<Vec<Part>, Error>
     if *kind != artifact_type {
         return Err(Error::PtahKindDiffers {
             artifact_type,
-            kind: kind.clone(),
+            kind: short(kind),
         });
     }
     let family = match artifact_type.as_str() {
@@ -257,7 +257,7 @@ fn format(manifest: &Manifest, annotation: &'static str, known: &[&str], default
     }
     Err(Error::PtahFormat {
         annotation,
-        found: found.to_owned(),
+        found: short(found),
     })
 }
 

@@ -57,6 +57,16 @@ fn a_login_shows_no_secret() {
 }
 
 #[test]
+fn stars_cost_no_more_than_their_number() {
+    let label = "a".repeat(63);
+    let reference = format!("{label}.example/app").parse().unwrap();
+    for (stars, covers) in [("*".repeat(500_000), true), ("*a".repeat(40) + "b", false)] {
+        let document = format!(r#"{{"auths": {{"{stars}.example": {{"registrytoken": "t"}}}}}}"#);
+        assert_eq!(login(document.as_bytes(), &reference).is_ok(), covers);
+    }
+}
+
+#[test]
 fn a_document_that_is_larger_than_any_is_not_read() {
     let reference = "registry.example/app".parse().unwrap();
     let error = login(&vec![b' '; MAX_BYTES + 1], &reference).unwrap_err();
