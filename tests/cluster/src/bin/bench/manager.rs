@@ -131,18 +131,9 @@ fn refreshes(shared: &Shared, resources: usize) -> Result<Steady> {
         high_water(process.pid).context("the manager ended")?,
     );
 
-    for namespace in &namespaces {
-        let slow = json!({"spec": {"interval": "24h"}}).to_string();
-        let names = shared
-            .cluster
-            .ask(&["get", "ptahschema", "-n", namespace, "-o", "name"])?;
-        for name in names.lines() {
-            shared
-                .cluster
-                .ask(&["patch", name, "-n", namespace, "--type=merge", "-p", &slow])?;
-        }
-    }
+    declare(shared, hollow::STEADY, resources, "24h")?;
     settled(shared, &namespaces, resources, "InSync")?;
+    without_jobs(shared, &namespaces)?;
     let log = AuditLog::from_now(shared.node.paths().audit_log())?;
     std::thread::sleep(IDLE);
     let idle = of_manager(shared, &log)?.len() as f64 * 3600.0 / IDLE.as_secs_f64();
@@ -158,13 +149,20 @@ fn refreshes(shared: &Shared, resources: usize) -> Result<Steady> {
     })
 }
 
-/// Makes the resources, in namespaces of some size; those that run share one database, each with an empty part of it.
+/// The resources' namespaces, each with its part of the numbers.
+fn parts(prefix: &str, resources: usize) -> Vec<(String, Vec<usize>)> {
+    let numbers: Vec<usize> = (0..resources).collect();
+    let parts = numbers.chunks(A_NAMESPACE).enumerate();
+    parts
+        .map(|(index, part)| (format!("{prefix}-{resources}-{index}"), part.to_vec()))
+        .collect()
+}
+
+/// Makes the resources, in namespaces of some size; those that run share one server, with a database each.
 fn create(shared: &Shared, prefix: &str, resources: usize, interval: &str) -> Result<Vec<String>> {
     let real = resources <= REAL;
     let mut namespaces = Vec::new();
-    let numbers: Vec<usize> = (0..resources).collect();
-    for (index, part) in numbers.chunks(A_NAMESPACE).enumerate() {
-        let namespace = format!("{prefix}-{resources}-{index}");
+    for (namespace, part) in parts(prefix, resources) {
         shared.cluster.restricted_namespace(&namespace)?;
         let mut manifests = vec![json!({"apiVersion": "v1", "kind": "ConfigMap",
             "metadata": {"name": "sql", "namespace": namespace},
@@ -183,6 +181,20 @@ fn create(shared: &Shared, prefix: &str, resources: usize, interval: &str) -> Re
                 manifests.push(json!({"apiVersion": "v1", "kind": "Secret",
                     "metadata": {"name": format!("db-{number}"), "namespace": namespace}, "stringData": {"url": url}}));
             }
+        }
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": manifests});
+        shared.cluster.apply(&list.to_string())?;
+        namespaces.push(namespace);
+    }
+    declare(shared, prefix, resources, interval)?;
+    Ok(namespaces)
+}
+
+/// Applies the resources alone, with this interval.
+fn declare(shared: &Shared, prefix: &str, resources: usize, interval: &str) -> Result<()> {
+    for (namespace, part) in parts(prefix, resources) {
+        let mut manifests = Vec::new();
+        for number in part {
             let mut schema = json!({"apiVersion": "operator.ptah.run/v1alpha1", "kind": "PtahSchema",
             "metadata": {"name": format!("s-{number}"), "namespace": namespace},
             "spec": {
@@ -190,16 +202,31 @@ fn create(shared: &Shared, prefix: &str, resources: usize, interval: &str) -> Re
                     "urlFrom": {"name": format!("db-{number}"), "key": "url"}},
                 "desired": {"configMap": {"name": "sql"}}, "interval": interval,
             }});
-            if !real {
+            if resources > REAL {
                 schema["spec"]["execution"] = json!({"nodeSelector": {"bench.example/none": "takes-it"}});
             }
             manifests.push(schema);
         }
         let list = json!({"apiVersion": "v1", "kind": "List", "items": manifests});
         shared.cluster.apply(&list.to_string())?;
-        namespaces.push(namespace);
     }
-    Ok(namespaces)
+    Ok(())
+}
+
+/// Waits until the finished Jobs are gone, whose end wakes the manager five minutes after their results were read.
+fn without_jobs(shared: &Shared, namespaces: &[String]) -> Result<()> {
+    let patience = Duration::from_secs(900);
+    shared.cluster.wait("the finished Jobs to go", patience, || {
+        for namespace in namespaces {
+            let jobs = shared
+                .cluster
+                .ask(&["get", "jobs", "-n", namespace, "-o", "name"])?;
+            if !jobs.is_empty() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(()))
+    })
 }
 
 /// Waits until all of them rest in this phase.
