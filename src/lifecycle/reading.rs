@@ -2,9 +2,11 @@
 
 use ptah_api::conditions::{reasons, types};
 use ptah_api::effective::Effective;
-use ptah_api::{ActiveOperation, DriftFindingStatus, OperationType, Phase, SourceTerms, TargetStatus};
+use ptah_api::{
+    ActiveOperation, DriftFindingStatus, OperationType, Phase, SourceStatus, SourceTerms, TargetStatus,
+};
 use ptah_contract::digest::Digest;
-use ptah_contract::protocol::{ObserveReport, SourceReport, TargetReading};
+use ptah_contract::protocol::{ObserveReport, SourceReport, SourceRevision, TargetReading};
 
 use super::claim::Purpose;
 use super::pass::Pass;
@@ -22,7 +24,17 @@ pub(super) fn take_source(pass: &mut Pass<'_>, found: Option<&SourceReport>) -> 
     let (held, found) = match (terms, found) {
         (Some(terms), Some(found)) => (terms, found),
         (None, None) => return Ok(()),
-        (None, Some(_)) => return Err("its Pod reports a source that it was not asked for"),
+        (None, Some(found)) => {
+            // A later fetch says what it fetched, and that has to be what it was asked for.
+            let pinned = pass.status.source.as_ref().and_then(SourceStatus::revision);
+            let same = |pinned: SourceRevision| {
+                pinned.revision == found.found.revision && pinned.content_digest == found.found.content_digest
+            };
+            return match pinned.is_some_and(same) {
+                true => Ok(()),
+                false => Err("its Pod fetched another revision than it was asked for"),
+            };
+        }
         (Some(_), None) => return Err("its Pod says nothing of the source that it was asked for"),
     };
     if !take_found(pass, &held, found)? && pass.status.proven.is_some() {

@@ -130,11 +130,23 @@ impl World {
             let pending = status.pending_observation.as_ref().filter(|_| operation.proof);
             let source = pending.map(|pending| &pending.source).or(status.source.as_ref());
             let current = source.is_some_and(|source| source.content_digest == remote.content);
-            return if remote.gone && !current {
-                Err(failed("commit_gone"))
-            } else {
-                Ok(None)
+            if operation.refresh {
+                return Ok(None);
+            }
+            if remote.gone && !current {
+                return Err(failed("commit_gone"));
+            }
+            // A later fetch says what it fetched.
+            let fetched = FetchedReport {
+                bytes: 3,
+                files: 1,
+                artifact: None,
+                satisfies: None,
             };
+            return Ok(source.and_then(SourceStatus::revision).map(|found| SourceReport {
+                found,
+                fetched: Some(fetched),
+            }));
         };
         let mut report = self.stands(terms);
         let before = status
