@@ -19,3 +19,4 @@ pub mod realm;
 pub mod resolution;
 pub mod source;
 pub mod source_policy;
+pub mod wildcard;

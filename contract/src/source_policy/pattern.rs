@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
+use crate::wildcard;
+
 /// A name of an object, in which `*` stands for any run of characters.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
@@ -26,21 +28,7 @@ impl TryFrom<String> for NamePattern {
 
 impl NamePattern {
     pub(super) fn covers(&self, name: &str) -> bool {
-        let mut parts = self.0.split('*');
-        // `split` gives at least one part.
-        let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else {
-            return false;
-        };
-        let Some(last) = parts.next_back() else {
-            return rest.is_empty();
-        };
-        for part in parts {
-            match rest.split_once(part) {
-                Some((_, after)) => rest = after,
-                None => return false,
-            }
-        }
-        rest.ends_with(last)
+        wildcard::matches(&self.0, name)
     }
 }
 

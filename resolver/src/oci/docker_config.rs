@@ -11,6 +11,7 @@ use base64::Engine as _;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use ptah_contract::failure::FailureClass;
+use ptah_contract::wildcard;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -313,25 +314,7 @@ fn host_matches(pattern: &str, host: &str) -> bool {
         && patterns
             .iter()
             .zip(&labels)
-            .all(|(pattern, label)| label_matches(pattern, label))
-}
-
-/// From left to right, each part at the first place where it fits: no pattern is tried twice at one place.
-fn label_matches(pattern: &str, label: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = label.strip_prefix(parts.next().unwrap_or_default()) else {
-        return false;
-    };
-    let Some(last) = parts.next_back() else {
-        return rest.is_empty();
-    };
-    for part in parts {
-        match rest.split_once(part) {
-            Some((_, after)) => rest = after,
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
+            .all(|(pattern, label)| wildcard::matches(pattern, label))
 }
 
 #[cfg(test)]

@@ -112,29 +112,6 @@ fn what_the_manager_found_is_taken_in_the_diagrams_order_before_a_job_is_made() 
 }
 
 #[test]
-fn a_steady_refresh_costs_one_job_that_fetches_nothing_and_two_status_writes() {
-    for mut world in worlds(always) {
-        world.settle();
-        assert_eq!(world.phase(), Phase::InSync);
-        let (jobs, writes) = (world.created.len(), world.status_writes);
-        let ready = ptah_api::conditions::find(&world.status().conditions, types::READY).cloned();
-        world.advance(601);
-        world.pass();
-        assert_eq!(
-            world.phase(),
-            Phase::InSync,
-            "nothing is known yet that speaks against it"
-        );
-        assert_eq!(world.status_writes, writes);
-        world.settle();
-        assert_eq!(world.phase(), Phase::InSync);
-        assert_eq!((world.created.len() - jobs, world.status_writes - writes), (1, 2));
-        let now = ptah_api::conditions::find(&world.status().conditions, types::READY).cloned();
-        assert_eq!(now, ready);
-    }
-}
-
-#[test]
 fn promise_p071_a_commit_that_leaves_the_files_costs_no_plan_and_other_files_do() {
     let mut world = git_world(always()).manager_looks();
     world.settle();

@@ -69,13 +69,7 @@ fn a_permitted_destructive_plan_and_one_that_changes_privileges_need_a_person_ev
 fn promise_p035_an_apply_is_watched_to_its_end_while_suspended_and_proven_after() {
     let mut world = World::new(json!({"policy": {"apply": "Always"}}));
     world.until(Phase::Applying);
-    while !world
-        .status()
-        .active_operation
-        .is_some_and(|operation| operation.dispatch_started)
-    {
-        world.pass();
-    }
+    world.until_dispatched();
     world.edit_spec(json!({"policy": {"apply": "Always"}, "suspend": true}));
     world.run_jobs();
     world.pass();
@@ -212,13 +206,7 @@ fn an_uncertain_apply_is_never_repeated_and_the_database_settles_it() {
 fn an_apply_job_that_is_gone_is_an_unknown_outcome_and_is_not_created_again() {
     let mut world = World::new(json!({"policy": {"apply": "Always"}}));
     world.until(Phase::Applying);
-    while !world
-        .status()
-        .active_operation
-        .is_some_and(|operation| operation.dispatch_started)
-    {
-        world.pass();
-    }
+    world.until_dispatched();
     let operation = world.status().active_operation.unwrap();
     world.jobs.remove(&operation.job_name);
     world.pass();
@@ -231,13 +219,7 @@ fn an_apply_job_that_is_gone_is_an_unknown_outcome_and_is_not_created_again() {
 fn promise_p037_p038_a_result_across_a_break_of_the_lease_is_not_read() {
     let mut world = World::new(json!({"policy": {"apply": "Always"}}));
     world.until(Phase::Planning);
-    while !world
-        .status()
-        .active_operation
-        .is_some_and(|operation| operation.dispatch_started)
-    {
-        world.pass();
-    }
+    world.until_dispatched();
     world.run_jobs();
     world.lease = None;
     world.pass();
@@ -325,13 +307,7 @@ fn a_deleted_resource_gives_everything_back_and_sends_no_sql() {
 fn a_proof_reads_the_database_and_the_policy_that_the_run_was_claimed_for() {
     let mut world = World::new(json!({"policy": {"apply": "Always"}}));
     world.until(Phase::Applying);
-    while !world
-        .status()
-        .active_operation
-        .is_some_and(|operation| operation.dispatch_started)
-    {
-        world.pass();
-    }
+    world.until_dispatched();
     world.edit_spec(json!({
         "target": {"engine": "PostgreSQL", "coordinationKey": "k", "urlFrom": {"name": "another", "key": "url"}},
         "policy": {"apply": "Always", "protectedTables": ["x"]},
@@ -376,13 +352,7 @@ fn a_proof_that_fails_for_a_lasting_reason_is_tried_less_and_less_and_ended_by_a
 fn an_engine_that_nobody_knows_does_not_leave_a_run_unwatched() {
     let mut world = World::new(json!({"policy": {"apply": "Always"}}));
     world.until(Phase::Applying);
-    while !world
-        .status()
-        .active_operation
-        .is_some_and(|operation| operation.dispatch_started)
-    {
-        world.pass();
-    }
+    world.until_dispatched();
     world.edit_spec(json!({"target": {"engine": "SQLite", "coordinationKey": "k", "urlFrom": {"name": "db", "key": "url"}}}));
     world.settle();
     assert_eq!(

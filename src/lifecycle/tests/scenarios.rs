@@ -10,6 +10,7 @@ use serde_json::json;
 use super::super::evidence::{Claimant, SourceEvidence};
 use super::arrows;
 use super::runner::failure;
+use super::sources;
 use super::world::World;
 
 fn pair(status: &str, reason: &str) -> (String, String) {
@@ -49,21 +50,31 @@ fn promise_p028_no_change_is_convergence_without_an_apply() {
 }
 
 #[test]
-fn a_steady_refresh_costs_one_job_and_two_status_writes_and_leaves_ready_alone() {
-    let mut world = in_sync();
-    let (jobs, writes) = (world.created.len(), world.status_writes);
-    let ready = ptah_api::conditions::find(&world.status().conditions, types::READY).cloned();
-    world.advance(601);
-    world.pass();
-    assert_eq!(world.phase(), Phase::Observing);
-    assert_eq!(world.condition(types::IN_SYNC), pair("True", "ScopedConverged"));
-    world.settle();
-    assert_eq!(world.phase(), Phase::InSync);
-    assert_eq!((world.created.len() - jobs, world.status_writes - writes), (1, 2));
-    assert_eq!(
-        ptah_api::conditions::find(&world.status().conditions, types::READY).cloned(),
-        ready
-    );
+fn a_steady_refresh_costs_one_job_and_two_status_writes_and_leaves_ready_alone_whatever_the_source() {
+    let always = || json!({"policy": {"apply": "Always"}});
+    for (mut world, meanwhile) in [
+        (World::new(always()), Phase::Observing),
+        (sources::git_world(always()), Phase::Resolving),
+        (sources::oci_world(always()), Phase::Resolving),
+        // Nothing is known yet that would speak against it.
+        (sources::git_world(always()).manager_looks(), Phase::InSync),
+        (sources::oci_world(always()).manager_looks(), Phase::InSync),
+    ] {
+        world.settle();
+        assert_eq!(world.phase(), Phase::InSync);
+        let (jobs, writes) = (world.created.len(), world.status_writes);
+        let ready =
+            |world: &World| ptah_api::conditions::find(&world.status().conditions, types::READY).cloned();
+        let before = ready(&world);
+        world.advance(601);
+        world.pass();
+        assert_eq!(world.phase(), meanwhile);
+        assert_eq!(world.condition(types::IN_SYNC), pair("True", "ScopedConverged"));
+        world.settle();
+        assert_eq!(world.phase(), Phase::InSync);
+        assert_eq!((world.created.len() - jobs, world.status_writes - writes), (1, 2));
+        assert_eq!(ready(&world), before);
+    }
 }
 
 #[test]

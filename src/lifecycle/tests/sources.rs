@@ -209,27 +209,6 @@ fn promise_p072_another_repository_or_path_retires_the_plan_though_the_files_mat
 }
 
 #[test]
-fn a_steady_refresh_of_a_pod_source_costs_one_job_and_two_status_writes_and_leaves_ready_alone() {
-    for mut world in [git_world(always()), oci_world(always())] {
-        world.settle();
-        assert_eq!(world.phase(), Phase::InSync);
-        let (jobs, writes) = (world.created.len(), world.status_writes);
-        let ready = ptah_api::conditions::find(&world.status().conditions, types::READY).cloned();
-        world.advance(601);
-        world.pass();
-        assert_eq!(world.phase(), Phase::Resolving);
-        assert_eq!(world.condition(types::IN_SYNC), pair("True", "ScopedConverged"));
-        world.settle();
-        assert_eq!(world.phase(), Phase::InSync);
-        assert_eq!((world.created.len() - jobs, world.status_writes - writes), (1, 2));
-        assert_eq!(
-            ptah_api::conditions::find(&world.status().conditions, types::READY).cloned(),
-            ready
-        );
-    }
-}
-
-#[test]
 fn a_refresh_that_fetched_nothing_and_finds_another_database_is_made_again_with_the_files() {
     let mut world = git_world(always());
     world.settle();

@@ -511,6 +511,21 @@ impl World {
         panic!("the world does not come to rest: {:#?}", self.status());
     }
 
+    /// Passes until the claim is dispatched.
+    pub fn until_dispatched(&mut self) {
+        let dispatched = |world: &Self| {
+            let operation = world.status().active_operation;
+            operation.is_some_and(|operation| operation.dispatch_started)
+        };
+        for _ in 0..200 {
+            if dispatched(self) {
+                return;
+            }
+            self.pass();
+        }
+        panic!("nothing is dispatched: {:#?}", self.status());
+    }
+
     /// Passes until the phase is reached.
     pub fn until(&mut self, phase: Phase) {
         for _ in 0..200 {

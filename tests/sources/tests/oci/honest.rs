@@ -474,26 +474,28 @@ async fn promise_p005_p006_p007_a_private_registry_over_tls_takes_either_form_of
     assert_eq!(error.code(), "unexpected_status", "{error}");
 }
 
+/// Pushes a file with the user's password, over plain http.
+fn push_as_user(target: &str, folder: &Path) {
+    let push = [
+        "push",
+        "--plain-http",
+        "-u",
+        USER,
+        "-p",
+        PASSWORD,
+        target,
+        "extra.sql",
+    ];
+    run("oras", &push, folder);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn promise_p008_a_real_token_realm_gives_what_the_registry_takes() {
     let realm = Realm::start(false).await;
     let registry = Registry::distribution(None, &Access::Tokens(&realm));
     let folder = schema();
     let target = format!("{}/app:v1", registry.authority);
-    run(
-        "oras",
-        &[
-            "push",
-            "--plain-http",
-            "-u",
-            USER,
-            "-p",
-            PASSWORD,
-            &target,
-            "extra.sql",
-        ],
-        folder.path(),
-    );
+    push_as_user(&target, folder.path());
     let pushed = realm.asked().len();
     let granted = |values: &[(&str, &str)]| {
         let grants = [
@@ -541,20 +543,7 @@ async fn promise_p008_a_realm_that_knows_nobody_lets_everybody_read() {
     let registry = Registry::distribution(None, &Access::Tokens(&realm));
     let folder = schema();
     let target = format!("{}/app:v1", registry.authority);
-    run(
-        "oras",
-        &[
-            "push",
-            "--plain-http",
-            "-u",
-            USER,
-            "-p",
-            PASSWORD,
-            &target,
-            "extra.sql",
-        ],
-        folder.path(),
-    );
+    push_as_user(&target, folder.path());
     assert_eq!(resolve(&request(&target)).await.unwrap().1.len(), 1);
     assert!(
         realm
