@@ -140,29 +140,10 @@ impl Drop for World {
 }
 
 impl World {
-    /// Makes namespace, database and Secret.
+    /// Makes namespace, database and Secret. Nothing of the name is there: what another program left went before.
     pub fn new(name: &str) -> Result<Self> {
         let shared = shared();
         let namespace = format!("test-{name}");
-        shared
-            .cluster
-            .ask(&[
-                "delete",
-                "ptahschema",
-                "--all",
-                "-n",
-                &namespace,
-                "--ignore-not-found",
-                "--timeout=60s",
-            ])
-            .ok();
-        shared.cluster.ask(&[
-            "delete",
-            "namespace",
-            &namespace,
-            "--ignore-not-found",
-            "--timeout=120s",
-        ])?;
         shared.cluster.restricted_namespace(&namespace)?;
         let url = shared
             .database

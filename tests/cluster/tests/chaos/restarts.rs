@@ -1,6 +1,7 @@
 //! The manager dies after each of its actions in turn.
 
 use std::collections::BTreeMap;
+use std::thread;
 
 use super::*;
 
@@ -56,6 +57,19 @@ fn died(world: &World) -> bool {
     world.read().unwrap()["metadata"]["annotations"][ANNOTATION].is_null()
 }
 
+/// The resources of a wave, made side by side.
+fn wave(indices: std::ops::Range<u32>, end: &str) -> BTreeMap<u32, World> {
+    let make = |index: u32| failing_at(&format!("restart-{}-{index}", end.to_lowercase()), index);
+    thread::scope(|scope| {
+        let made: Vec<_> = indices
+            .map(|index| (index, scope.spawn(move || make(index))))
+            .collect();
+        made.into_iter()
+            .map(|(index, world)| (index, world.join().unwrap()))
+            .collect()
+    })
+}
+
 #[test]
 fn a_manager_that_dies_after_any_action_goes_on_from_what_the_api_server_holds() {
     let (shared, _alone) = alone();
@@ -65,13 +79,7 @@ fn a_manager_that_dies_after_any_action_goes_on_from_what_the_api_server_holds()
     for (end, least) in [(WAITING, 10), (PROVEN, 20)] {
         let lived = loop {
             let indices = first..first + WAVE;
-            let failing = |index: u32| {
-                (
-                    index,
-                    failing_at(&format!("restart-{}-{index}", end.to_lowercase()), index),
-                )
-            };
-            let worlds: BTreeMap<u32, World> = indices.clone().map(failing).collect();
+            let worlds = wave(indices.clone(), end);
             to(end, shared, &worlds);
             for (index, world) in &worlds {
                 lost_nothing(shared, world, *index, end);
