@@ -163,7 +163,7 @@ fn cluster(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count>
         .env("PTAH_NODE_DIR", node.paths().root())
         .env("PTAH_IMAGES", node.paths().images())
         // They wait for Pods more than they compute.
-        .env("RUST_TEST_THREADS", "4")
+        .env("RUST_TEST_THREADS", "6")
         .env("PTAH_TEST_LOGS", logs(Group::Cluster)?);
     let count = libtest::run(filtered(&mut cargo, filter))?;
     progress::note(format!(
