@@ -40,8 +40,8 @@ const MOST_BYTES: u64 = 32 << 20;
 const TOTAL: Duration = Duration::from_secs(60);
 /// Attempts after the first.
 const MORE_ATTEMPTS: usize = 1;
-/// Looks side by side.
-const AT_ONCE: usize = 4;
+/// Looks side by side. Each may hold one object of that size in memory.
+const AT_ONCE: usize = 2;
 /// What says that a source is more than the manager may hold; a Pod, which may hold more, says the rest.
 const TOO_MUCH: [&str; 6] = [
     "content_limit",

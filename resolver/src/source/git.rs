@@ -86,6 +86,9 @@ fn request(
     }
     request.network = access.network.clone();
     request.limits = access.limits(wanted);
+    // A commit or a tree is no larger than the content may be, and each object is held in memory whole.
+    let room = access.content.content_bytes().saturating_add(1024);
+    request.budget.object_bytes = request.budget.object_bytes.min(room);
     request.scratch.clone_from(&access.scratch);
     Ok(request)
 }
