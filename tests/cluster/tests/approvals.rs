@@ -37,6 +37,8 @@ fn promise_p010_p015_an_approval_is_stamped_with_who_made_it_and_cannot_be_chang
     assert_ne!(stored["spec"]["approvedAt"], "2020-01-01T00:00:00Z");
     assert_ne!(stored["spec"]["mutationRequestUID"], "x");
     let mut changed = stored.clone();
+    // It is marked meanwhile, which makes it another version.
+    changed["metadata"]["resourceVersion"].take();
     changed["spec"]["approver"]["username"] = "another".into();
     let refused = shared()
         .cluster
