@@ -194,6 +194,23 @@ fn promise_p066_p067_p068_p069_a_pinned_commit_holds_while_the_server_names_it_a
 }
 
 #[test]
+fn promise_p064_a_commit_that_the_branch_has_left_behind_is_proven_along_its_history() {
+    let told = Told::new("git-behind");
+    let first = told.commit(&[("db/t.sql", TABLE)]);
+    told.declare("main", json!({"interval": "1h"}));
+    told.world.until_phase("AwaitingApproval").unwrap();
+    for number in 0..3 {
+        told.commit(&[("db/t.sql", WIDER), ("README.md", &number.to_string())]);
+    }
+    // What was approved is what is run and proven; the branch is read again at the interval.
+    told.world.approve("first").unwrap();
+    let schema = told.world.until_phase("InSync").unwrap();
+    assert_eq!(schema["status"]["source"]["git"]["commit"], first);
+    assert_eq!(condition(&schema, "InSync"), "True/ScopedConverged");
+    assert_eq!(told.columns(), ["id"]);
+}
+
+#[test]
 fn promise_p065_a_commit_that_was_forced_away_is_refused_and_the_ref_is_read_again() {
     let told = Told::new("git-forced");
     told.commit(&[("db/t.sql", TABLE)]);

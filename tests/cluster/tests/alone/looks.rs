@@ -58,7 +58,7 @@ fn columns(world: &World) -> Vec<String> {
 }
 
 #[test]
-fn sources_on_listed_hosts_are_looked_at_by_the_manager_once_for_all_who_declare_them() {
+fn promise_p060_sources_on_listed_hosts_are_looked_at_by_the_manager_once_for_all_who_declare_them() {
     let _alone = super::alone();
     let server = GitServer::start().unwrap();
     server.create("app.git").unwrap();
