@@ -1,4 +1,5 @@
-//! Reads what a pass decides on. Everything comes uncached from the API server, but the census of realms.
+//! Reads what a pass decides on. Everything comes uncached from the API server, but the census of realms and the manager's
+//! own looks at sources.
 
 use kube::{Client, ResourceExt as _};
 use ptah_api::effective::{Effective, realm_of};

@@ -78,7 +78,8 @@ pub async fn run(
                 Some(ObjectRef::new(&approval.spec.schema_ref.name).within(&namespace))
             },
         )
-        // A source that was edited, and a snapshot or a plan's chunk that somebody took away. By their metadata alone:
+        // A source or a policy that was edited, and a snapshot or a plan's chunk that somebody took away. The authorities of
+        // `caFrom` are read when the source is. By their metadata alone:
         // the manager's memory does not grow with what ConfigMaps hold.
         .watches(
             Api::<PartialObjectMeta<ConfigMap>>::all(client),

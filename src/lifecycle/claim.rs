@@ -33,7 +33,8 @@ pub fn operation(kind: OperationType) -> Operation {
 }
 
 /// Steps of a Job by its claim's type and the source that it `resolves`, if it does. A reading resolves and verifies what
-/// no manager has read; a proof observes and plans in one Pod.
+/// no manager has read; a proof's planning reads the database as well. They are for people, and held to the request's form;
+/// what the Pod does is the claim's type.
 #[must_use]
 pub fn steps(kind: OperationType, proof: bool, resolves: Option<&DesiredSource>) -> Vec<OperationStep> {
     match (kind, proof) {

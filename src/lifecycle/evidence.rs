@@ -29,7 +29,7 @@ pub struct Evidence {
     pub plan: PlanEvidence,
     /// Approvals that name this schema, oldest first.
     pub approvals: Vec<ApprovalEvidence>,
-    /// A Pod of the Apply that a proof is owed for may still be running.
+    /// A Pod of the Apply that runs, or that a proof is owed for, may still be running.
     pub apply_pod_active: bool,
 }
 

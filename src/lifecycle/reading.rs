@@ -1,4 +1,4 @@
-//! What becomes of a reading: of the source, where the Pod found it, and of the database.
+//! What becomes of a reading: of the source, whoever found it, and of the database.
 
 use ptah_api::conditions::{reasons, types};
 use ptah_api::effective::Effective;

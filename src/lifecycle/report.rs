@@ -63,7 +63,7 @@ pub(super) fn snapshot_taken(pass: &mut Pass<'_>, source: &ResolvedSource) {
     pass.clear(types::ARTIFACT_VERIFIED);
 }
 
-/// A Pod found the source's content.
+/// The content of a source on a network was found.
 pub(super) fn resolved(pass: &mut Pass<'_>, source: &SourceStatus) {
     let what = format!(
         "{} files, {} bytes, content {}",

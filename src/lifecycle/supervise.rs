@@ -93,14 +93,11 @@ fn withdrawn<'a>(
     }))
 }
 
-/// A claim that holds a Lease and has not been dispatched: take the Lease, write its epoch down with the dispatch
+/// A claim that holds a Lease of its own and has not been dispatched (a proof begins dispatched): take the Lease, write its epoch down with the dispatch
 /// mark, and only then create the Job.
 fn dispatch(mut pass: Pass<'_>, effective: &Effective, operation: &ActiveOperation) -> Step {
     if !pass.has_finalizer() {
         pass.before.push(Effect::AddFinalizer);
-    }
-    if operation.proof {
-        return mark(pass, effective, None);
     }
     match pass.evidence.lease.clone() {
         LeaseEvidence::Ours { epoch, .. } => {
@@ -116,7 +113,7 @@ fn dispatch(mut pass: Pass<'_>, effective: &Effective, operation: &ActiveOperati
                     mark: ApprovalMark::Consumed,
                 });
             }
-            mark(pass, effective, Some(epoch))
+            mark(pass, effective, epoch)
         }
         LeaseEvidence::Available => {
             if let Some(lease) = claim::lease(operation) {
@@ -129,10 +126,10 @@ fn dispatch(mut pass: Pass<'_>, effective: &Effective, operation: &ActiveOperati
     }
 }
 
-fn mark(mut pass: Pass<'_>, effective: &Effective, epoch: Option<String>) -> Step {
+fn mark(mut pass: Pass<'_>, effective: &Effective, epoch: String) -> Step {
     let last_start = Time(claim::after(pass.now, effective.active_deadline));
     if let Some(operation) = &mut pass.status.active_operation {
-        operation.lease_epoch = epoch;
+        operation.lease_epoch = Some(epoch);
         operation.dispatch_started = true;
         operation.execution_not_after = (operation.kind == OperationType::Apply).then_some(last_start);
     }

@@ -1,8 +1,9 @@
-//! The Job of a claim, built from the resource alone: the same claim gives the same Job.
+//! The Job of a claim, built from the resource and the installation alone: the same claim gives the same Job.
 //!
 //! Promises: no container holds a Kubernetes credential for the API server; the source's files reach the container
-//! with the database URL only after another container checked them, and that one alone holds the source's credential; desired SQL runs in a third container, under
-//! another uid, that holds neither; every container meets the restricted Pod Security Standard.
+//! with the database URL only after another container checked them, and that one alone holds the source's credential;
+//! desired SQL runs in a third container, under another uid, that holds neither; every container meets the restricted Pod
+//! Security Standard.
 
 mod container;
 mod request;

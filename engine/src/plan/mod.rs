@@ -58,7 +58,7 @@ pub struct Planned {
     pub statement_count: u32,
     /// Of the worst statement.
     pub highest_severity: Option<Severity>,
-    /// What the policy says against it. Such a plan is not to be published.
+    /// What the policy says against it. Such a plan must not run; whether it is shown is for whoever asked.
     pub refusals: Vec<Refusal>,
 }
 
