@@ -4,7 +4,6 @@
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::api::{Patch, PatchParams, PostParams};
-use kube::runtime::reflector::ObjectRef;
 use kube::{Api, Client, ResourceExt as _};
 use ptah_api::conditions::{self, reasons, types};
 use ptah_api::{
@@ -95,12 +94,11 @@ async fn perform(
         },
         Effect::AskSource { anew } => {
             let wanted = gathered.wanted.as_ref().ok_or(Error::Changed)?;
-            let resource = ObjectRef::from_obj(schema);
-            context.in_process.ask(&uid, resource, wanted, *anew);
+            context.in_process.ask(schema, wanted, *anew);
             Ok(())
         }
         Effect::ForgetAnswer => {
-            context.in_process.forget(&uid);
+            context.in_process.forget(schema);
             Ok(())
         }
         Effect::CollectSnapshots => Ok(source::collect(client, schema, status).await?),

@@ -41,7 +41,7 @@ pub(super) fn run(mut pass: Pass<'_>, effective: &Effective, coordination: Diges
 
 /// Starts the cycle: resolves the source and claims the reading.
 pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Digest) -> Step {
-    if let Some(step) = source::awaited(&mut pass) {
+    if let Some(step) = source::awaited(&mut pass, effective) {
         return step;
     }
     let working = matches!(
@@ -85,6 +85,10 @@ pub(super) fn begin(mut pass: Pass<'_>, effective: &Effective, coordination: Dig
             pass.status.source_terms = Some(terms.clone());
             match found {
                 Err(failed) => {
+                    if moved {
+                        // As above: what was planned under other terms retires, whatever comes of these.
+                        pass.retire_plan();
+                    }
                     pass.of_class(failed.failure.class);
                     return report::source_failed(pass, effective, failed);
                 }
@@ -155,7 +159,7 @@ fn policy_moved(pass: &Pass<'_>, effective: &Effective) -> bool {
 
 /// Whether a refresh may stand on the last no-change plan: nothing that it was made from has moved. Of a source that the
 /// Pod resolves, the Pod says the rest.
-fn steady(pass: &Pass<'_>, effective: &Effective) -> bool {
+pub(super) fn steady(pass: &Pass<'_>, effective: &Effective) -> bool {
     let (Some(proven), Some(source)) = (&pass.status.proven, &pass.status.source) else {
         return false;
     };

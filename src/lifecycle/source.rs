@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use ptah_api::conditions::{reasons, types};
+use ptah_api::effective::Effective;
 use ptah_api::{
     ArtifactStatus, DesiredSource, GitRevisionStatus, Phase, PolicyBindingStatus, ProvenStatus, SourceStatus,
     SourceTerms,
@@ -19,8 +20,8 @@ use serde_json::{Value, json};
 
 use super::evidence::{Evidence, ResolvedSource, SourceAnswer, SourceEvidence};
 use super::pass::Pass;
-use super::report;
 use super::step::{Effect, Requeue, Step};
+use super::{cycle, report};
 
 /// How long to wait for the manager's own look, when its end wakes nobody.
 const ANSWER_POLL: Duration = Duration::from_secs(30);
@@ -61,12 +62,13 @@ pub(super) fn is_awaited(pass: &Pass<'_>) -> bool {
 /// Asks the manager for the content, and waits for it; `None` where it is not for the manager to find, or here. A cycle
 /// that relies on nothing of before takes no answer that does. A resource at rest stays there meanwhile: nothing is
 /// known yet that would speak against it.
-pub(super) fn awaited(pass: &mut Pass<'_>) -> Option<Step> {
+pub(super) fn awaited(pass: &mut Pass<'_>, effective: &Effective) -> Option<Step> {
     let SourceEvidence::InManager { terms, answer } = &pass.evidence.source else {
         return None;
     };
     let rests = pass.status.observed_generation == Some(pass.schema.generation());
-    let anew = !(rests && pass.status.phase == Some(Phase::InSync) && !edited(pass));
+    let refresh = rests && pass.status.phase == Some(Phase::InSync) && !edited(pass);
+    let anew = !(refresh && cycle::steady(pass, effective));
     match answer {
         SourceAnswer::Here { anew: is, .. } if *is || !anew => return None,
         SourceAnswer::Here { .. } | SourceAnswer::NotAsked => pass.after.push(Effect::AskSource { anew }),

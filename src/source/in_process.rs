@@ -5,6 +5,7 @@
 //! each within a time and a size; no address is connected to that is neither public nor listed; what is too much for
 //! the manager is left to a Pod.
 
+use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use futures::FutureExt as _;
 use futures::channel::mpsc;
 use ipnet::IpNet;
+use kube::ResourceExt as _;
 use kube::runtime::reflector::ObjectRef;
 use ptah_api::{DesiredSource, PtahSchema, SourceTerms};
 use ptah_contract::artifact::Verification;
@@ -30,7 +32,7 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::answers::{Answers, Landing, Todo};
+use super::answers::{Answers, Landing, Todo, Who};
 use super::request;
 use crate::lifecycle::evidence::SourceAnswer;
 
@@ -42,8 +44,9 @@ const TOTAL: Duration = Duration::from_secs(60);
 const MORE_ATTEMPTS: usize = 1;
 /// Looks side by side. Each may hold one object of that size in memory.
 const AT_ONCE: usize = 2;
-/// What says that a source is more than the manager may hold; a Pod, which may hold more, says the rest.
-const TOO_MUCH: [&str; 6] = [
+/// What says that a source is more than the manager has time and room for; a Pod, which has more, says the rest.
+const TOO_MUCH: [&str; 7] = [
+    "deadline_exceeded",
     "content_limit",
     "receive_budget",
     "object_budget",
@@ -70,11 +73,13 @@ struct Whole {
     request: SourceRequest,
     ca: Option<Vec<u8>>,
     policy: Option<Policy>,
+    /// Who is asked first.
+    host: String,
     digest: Digest,
 }
 
 impl Wanted {
-    /// `None` when the source is on no network.
+    /// `None` when the source is on no network, or needs a credential.
     pub(super) fn new(
         desired: &DesiredSource,
         terms: &SourceTerms,
@@ -88,6 +93,7 @@ impl Wanted {
             request,
             ca,
             policy,
+            host: host(desired)?.to_string(),
             digest,
         })))
     }
@@ -99,6 +105,8 @@ pub struct InProcess {
     network: Network,
     answers: Mutex<Answers<ObjectRef<PtahSchema>>>,
     permits: Semaphore,
+    /// One look at a host at a time, so that one that answers slowly does not hold up the others.
+    of_hosts: Mutex<HashMap<String, Arc<Semaphore>>>,
     woken: mpsc::UnboundedSender<ObjectRef<PtahSchema>>,
     stop: CancellationToken,
 }
@@ -116,6 +124,7 @@ impl InProcess {
             network: Network::public_and(settings.networks),
             answers: Mutex::default(),
             permits: Semaphore::new(AT_ONCE),
+            of_hosts: Mutex::default(),
             woken,
             stop,
         };
@@ -124,28 +133,12 @@ impl InProcess {
 
     /// Whether the manager looks at this source itself: no credential is needed, and its host is listed.
     pub(super) fn takes(&self, desired: &DesiredSource) -> bool {
-        if self.hosts.is_empty() {
-            return false;
-        }
-        let host = if let Some(git) = &desired.git {
-            let repository = git.repository.parse::<Repository>().ok();
-            repository
-                .filter(|repository| git.auth_from.is_none() && !repository.is_ssh())
-                .map(|repository| repository.authority())
-        } else {
-            let reference = desired
-                .oci_ref
-                .as_ref()
-                .and_then(|text| text.parse::<Reference>().ok());
-            reference
-                .filter(|_| desired.registry_auth_from.is_none())
-                .map(|reference| reference.registry().clone())
-        };
         let plain = desired
             .transport
             .as_ref()
             .and_then(|transport| transport.plain_http)
             == Some(true);
+        let host = host(desired);
         host.is_some_and(|host| self.lists(&host, if plain { 80 } else { 443 }))
     }
 
@@ -155,47 +148,65 @@ impl InProcess {
     }
 
     /// What is known for a resource; `None` where a Pod must look.
-    pub(super) fn answer(&self, uid: &str, wanted: &Wanted) -> Option<SourceAnswer> {
-        self.answers().of(uid, wanted.0.digest, Instant::now())
+    pub(super) fn answer(&self, schema: &PtahSchema, wanted: &Wanted) -> Option<SourceAnswer> {
+        let uid = schema.uid().unwrap_or_default();
+        self.answers()
+            .of(who(&uid, schema), wanted.0.digest, Instant::now())
     }
 
     /// A resource asks. It is woken when the answer is here.
-    pub fn ask(self: &Arc<Self>, uid: &str, resource: ObjectRef<PtahSchema>, wanted: &Wanted, anew: bool) {
+    pub fn ask(self: &Arc<Self>, schema: &PtahSchema, wanted: &Wanted, anew: bool) {
+        let (uid, resource) = (schema.uid().unwrap_or_default(), ObjectRef::from_obj(schema));
+        let (source, now) = (wanted.0.digest, Instant::now());
         let todo = self
             .answers()
-            .ask(uid, resource.clone(), wanted.0.digest, anew, Instant::now());
+            .ask(who(&uid, schema), resource.clone(), source, anew, now);
         match todo {
             Todo::Wait => {}
             Todo::Wake => self.wake(resource),
-            Todo::Look { known } => {
+            Todo::Look => {
                 let (this, wanted) = (Arc::clone(self), wanted.clone());
-                tokio::spawn(async move { this.look(&wanted, known).await });
+                tokio::spawn(async move { this.look(&wanted.0).await });
             }
         }
     }
 
     /// A resource took its answer.
-    pub fn forget(&self, uid: &str) {
-        self.answers().forget(uid);
+    pub fn forget(&self, schema: &PtahSchema) {
+        self.answers().forget(&schema.uid().unwrap_or_default());
     }
 
     /// Looks until nobody waits for another answer.
-    async fn look(&self, wanted: &Wanted, mut known: Option<Box<SourceReport>>) {
+    async fn look(&self, wanted: &Whole) {
         loop {
-            let landing = match self.permits.acquire().await {
-                Ok(_permit) => AssertUnwindSafe(self.once(&wanted.0, known))
-                    .catch_unwind()
-                    .await
-                    .unwrap_or_else(|_| panicked()),
-                Err(_) => return,
+            let turn = self.turn_of(&wanted.host);
+            // The semaphores are never closed.
+            let (Ok(_host), Ok(_permit)) = (turn.acquire().await, self.permits.acquire().await) else {
+                return;
             };
-            let (wake, again) = self.answers().landed(wanted.0.digest, landing, Instant::now());
+            let known = self.answers().begin(wanted.digest, Instant::now());
+            let landing = AssertUnwindSafe(self.once(wanted, known)).catch_unwind().await;
+            if self.stop.is_cancelled() {
+                // Whatever it was cut short by is no answer.
+                return;
+            }
+            let landing = landing.unwrap_or_else(|_| panicked());
+            let (wake, again) = self.answers().landed(wanted.digest, landing, Instant::now());
             wake.into_iter().for_each(|resource| self.wake(resource));
-            match again {
-                Some(Todo::Look { known: next }) => known = next,
-                _ => return,
+            if !again {
+                return;
             }
         }
+    }
+
+    fn turn_of(&self, host: &str) -> Arc<Semaphore> {
+        let mut hosts = self.of_hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that nobody waits for go.
+        hosts.retain(|_, turn| Arc::strong_count(turn) > 1);
+        let turn = hosts
+            .entry(host.to_owned())
+            .or_insert_with(|| Arc::new(Semaphore::new(1)));
+        Arc::clone(turn)
     }
 
     async fn once(&self, wanted: &Whole, known: Option<Box<SourceReport>>) -> Landing {
@@ -235,6 +246,27 @@ impl InProcess {
     fn answers(&self) -> std::sync::MutexGuard<'_, Answers<ObjectRef<PtahSchema>>> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn who<'a>(uid: &'a str, schema: &PtahSchema) -> Who<'a> {
+    Who {
+        uid,
+        generation: schema.metadata.generation.unwrap_or_default(),
+    }
+}
+
+/// The host of a source on a network that needs no credential.
+fn host(desired: &DesiredSource) -> Option<Authority> {
+    if let Some(git) = &desired.git {
+        let repository = git.repository.parse::<Repository>().ok();
+        return repository
+            .filter(|repository| git.auth_from.is_none() && !repository.is_ssh())
+            .map(|repository| repository.authority());
+    }
+    let reference = desired.oci_ref.as_ref()?.parse::<Reference>().ok();
+    reference
+        .filter(|_| desired.registry_auth_from.is_none())
+        .map(|reference| reference.registry().clone())
 }
 
 /// A panic is one failed look and no more.
@@ -319,18 +351,24 @@ mod tests {
             json!({"git": {"repository": "https://127.0.0.1:1/app.git", "ref": "main", "path": "db"}});
         let desired: DesiredSource = serde_json::from_value(desired).unwrap();
         let wanted = Wanted::new(&desired, &SourceTerms::default(), None, None).unwrap();
-        let resource = ObjectRef::new("app").within("ns");
-        looks.ask("u-1", resource.clone(), &wanted, true);
-        assert_eq!(wakes.next().await, Some(resource));
+        let schema: PtahSchema = serde_json::from_value(json!({
+            "apiVersion": "operator.ptah.run/v1alpha1", "kind": "PtahSchema",
+            "metadata": {"name": "app", "namespace": "ns", "uid": "u-1", "generation": 1},
+            "spec": {"target": {"engine": "PostgreSQL", "coordinationKey": "k",
+                "urlFrom": {"name": "db", "key": "url"}}, "desired": desired},
+        }))
+        .unwrap();
+        looks.ask(&schema, &wanted, true);
+        assert_eq!(wakes.next().await, Some(ObjectRef::from_obj(&schema)));
         let Some(SourceAnswer::Here {
             anew: true,
             found: Err(failed),
-        }) = looks.answer("u-1", &wanted)
+        }) = looks.answer(&schema, &wanted)
         else {
             panic!("it answers with a failure");
         };
         assert_eq!(failed.failure.code, "address_not_allowed");
-        looks.forget("u-1");
-        assert_eq!(looks.answer("u-1", &wanted), Some(SourceAnswer::NotAsked));
+        looks.forget(&schema);
+        assert_eq!(looks.answer(&schema, &wanted), Some(SourceAnswer::NotAsked));
     }
 }

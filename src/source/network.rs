@@ -84,7 +84,7 @@ pub(super) async fn resolve(
     let Some(wanted) = Wanted::new(desired, &terms, ca, verification) else {
         return Ok(Resolution::in_pod(terms));
     };
-    let Some(answer) = in_process.answer(&schema.uid().unwrap_or_default(), &wanted) else {
+    let Some(answer) = in_process.answer(schema, &wanted) else {
         return Ok(Resolution::in_pod(terms));
     };
     Ok(Resolution {

@@ -4,7 +4,7 @@ use ptah_api::conditions::types;
 use ptah_api::{DesiredSource, OperationType, Phase, SourceTerms};
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::FailureClass;
-use ptah_contract::protocol::{Step as OperationStep, StepFailure};
+use ptah_contract::protocol::{SourceReport, Step as OperationStep, StepFailure};
 use serde_json::{Value, json};
 
 use super::super::evidence::{SourceAnswer, SourceEvidence};
@@ -17,8 +17,10 @@ use super::world::World;
 pub(super) struct Look {
     pub answer: SourceAnswer,
     anew: bool,
-    /// What it was asked for: another question is not answered by it.
-    of: Option<(DesiredSource, SourceTerms)>,
+    /// What it was asked for, and by which edit: another question is not answered by it.
+    of: Option<(DesiredSource, SourceTerms, Option<i64>)>,
+    /// What stood at the source when it began.
+    stands: Option<SourceReport>,
 }
 
 impl Default for Look {
@@ -27,6 +29,7 @@ impl Default for Look {
             answer: SourceAnswer::NotAsked,
             anew: false,
             of: None,
+            stands: None,
         }
     }
 }
@@ -40,7 +43,8 @@ impl World {
         let SourceEvidence::InPod(terms) = self.source.clone() else {
             return self.source.clone();
         };
-        let question = (self.schema.spec.desired.clone(), terms.clone());
+        let generation = self.schema.metadata.generation;
+        let question = (self.schema.spec.desired.clone(), terms.clone(), generation);
         let answer = match &look.of {
             Some(of) if *of == question => look.answer.clone(),
             _ => SourceAnswer::NotAsked,
@@ -49,10 +53,12 @@ impl World {
     }
 
     pub(super) fn ask(&mut self, anew: bool) {
+        let (terms, generation) = (self.terms(), self.schema.metadata.generation);
         self.look = Some(Look {
             answer: SourceAnswer::UnderWay,
             anew,
-            of: Some((self.schema.spec.desired.clone(), self.terms())),
+            stands: Some(self.stands(&terms)),
+            of: Some((self.schema.spec.desired.clone(), terms, generation)),
         });
     }
 
@@ -67,7 +73,7 @@ impl World {
         };
         let found = match self.refuse_next.take() {
             Some((step, failure)) => Err(Box::new(StepFailure { step, failure })),
-            None => Ok(Box::new(self.stands(&self.terms()))),
+            None => Ok(Box::new(look.stands.clone().unwrap())),
         };
         let anew = look.anew;
         let answer = SourceAnswer::Here { anew, found };
@@ -209,6 +215,22 @@ fn promise_p082_a_replaced_policy_is_asked_about_at_once_and_retires_the_plan() 
 }
 
 #[test]
+fn a_plan_of_a_replaced_policy_retires_though_its_successor_cannot_be_asked_about() {
+    let mut world = git_world(json!({})).manager_looks();
+    world.settle();
+    assert!(world.status().plan.is_some());
+    if let SourceEvidence::InPod(terms) = &mut world.source {
+        terms.source_policy = Some(policy("another"));
+    }
+    world.refuse_next = Some((
+        OperationStep::Resolve,
+        failure("connection_failed", FailureClass::Transient),
+    ));
+    world.settle();
+    assert_eq!((world.phase(), world.status().plan), (Phase::Failed, None));
+}
+
+#[test]
 fn an_edit_is_not_answered_by_what_was_asked_before_it() {
     let mut world = git_world(json!({})).manager_looks();
     world.pass();
@@ -217,6 +239,13 @@ fn an_edit_is_not_answered_by_what_was_asked_before_it() {
     world.settle();
     let source = world.status().source.unwrap().git.unwrap();
     assert_eq!(source.repository, "https://git.example/other.git");
+    // The same place, and a push and an edit of something else while it is looked at.
+    let mut world = git_world(always()).manager_looks();
+    world.pass();
+    world.push("two");
+    world.edit_spec(json!({"interval": "9m"}));
+    world.settle();
+    assert_eq!(world.database, Digest::of(b"two"));
     // The last answer of a refresh may stand on what was known; an edit's may not.
     let mut world = oci_world(always()).manager_looks();
     world.settle();
@@ -229,6 +258,21 @@ fn an_edit_is_not_answered_by_what_was_asked_before_it() {
     assert_eq!((look.answer, look.anew), (SourceAnswer::UnderWay, true));
     world.settle();
     assert_eq!(world.phase(), Phase::InSync);
+}
+
+#[test]
+fn a_refresh_that_is_not_steady_relies_on_nothing_that_was_known() {
+    let anew = |world: &World| world.look.clone().unwrap().anew;
+    let mut world = oci_world(always()).manager_looks();
+    world.settle();
+    world.advance(601);
+    world.pass();
+    assert!(!anew(&world));
+    world.settle();
+    // A day without a plan: every step is gone through again, verification too.
+    world.advance(24 * 60 * 60);
+    world.pass();
+    assert!(anew(&world));
 }
 
 #[test]
