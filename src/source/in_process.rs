@@ -42,10 +42,13 @@ const MOST_BYTES: u64 = 32 << 20;
 const TOTAL: Duration = Duration::from_secs(60);
 /// Attempts after the first.
 const MORE_ATTEMPTS: usize = 1;
-/// Looks side by side. Each may hold one object of that size in memory.
+/// Bytes that a pack may unpack to: a crafted one of some kilobytes could have all of them held at once.
+const UNPACKED_BYTES: u64 = 64 << 20;
+/// Looks side by side: twice that fits into the memory that the chart gives the manager.
 const AT_ONCE: usize = 2;
 /// What says that a source is more than the manager has time and room for; a Pod, which has more, says the rest.
-const TOO_MUCH: [&str; 7] = [
+const TOO_MUCH: [&str; 8] = [
+    "unpacked_budget",
     "deadline_exceeded",
     "content_limit",
     "receive_budget",
@@ -224,6 +227,7 @@ impl InProcess {
                 ..net::Limits::default()
             },
             content: content::Limits::default().at_most(MOST_BYTES),
+            unpacked_bytes: UNPACKED_BYTES,
             more_attempts: MORE_ATTEMPTS,
             stop: self.stop.clone(),
         };

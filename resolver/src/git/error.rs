@@ -261,6 +261,12 @@ pub enum Error {
     #[error("the path selects more than {0} files and folders")]
     TooManyEntries(usize),
 
+    /// The pack's objects are too large together.
+    #[error("the pack unpacks to more than {limit} bytes")]
+    UnpackedBudget {
+        /// What it may unpack to.
+        limit: u64,
+    },
     /// The pack has too many objects.
     #[error("the pack has {found} objects, the fetch budget is {limit}")]
     ObjectBudget {
@@ -367,6 +373,7 @@ impl Error {
             Self::Tree { .. } => "malformed_tree",
             Self::TooManyEntries(_) => "content_limit",
             Self::ObjectBudget { .. } => "object_budget",
+            Self::UnpackedBudget { .. } => "unpacked_budget",
             Self::ObjectTooLarge { .. } => "object_too_large",
             Self::PackDamaged { .. } => "pack_damaged",
             Self::ObjectMissing { .. } => "object_missing",
@@ -427,6 +434,7 @@ impl Error {
             | Self::Tree { .. }
             | Self::TooManyEntries(_)
             | Self::ObjectBudget { .. }
+            | Self::UnpackedBudget { .. }
             | Self::ObjectTooLarge { .. } => FailureClass::Refused,
             Self::RedirectTarget { .. }
             | Self::ObjectMissing { .. }

@@ -25,6 +25,7 @@ mod session;
 mod ssh;
 mod store;
 mod tree;
+mod unpacked;
 mod wire;
 mod worker;
 
@@ -97,6 +98,9 @@ pub struct Budget {
     /// Bytes of one object: so much is held in memory. It counts for every object that a server sends, also for files
     /// that are not selected, where the server cannot leave them out.
     pub object_bytes: u64,
+    /// Bytes of all objects of a pack together, unpacked: while deltas are resolved, many of them are held in memory at
+    /// once, and a small pack may unpack to anything.
+    pub unpacked_bytes: u64,
 }
 
 impl Default for Budget {
@@ -104,6 +108,7 @@ impl Default for Budget {
         Self {
             objects: 1_000_000,
             object_bytes: ptah_contract::manifest::MAX_FILE_BYTES + 1024,
+            unpacked_bytes: u64::MAX,
         }
     }
 }

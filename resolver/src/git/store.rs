@@ -10,11 +10,10 @@ use std::sync::atomic::AtomicBool;
 use gix_hash::{Kind, ObjectId, oid};
 use gix_pack::Bundle;
 use gix_pack::bundle::write::Options;
-use gix_utils::progress::Discard;
 use tempfile::TempDir;
 
 use super::wire::Wire;
-use super::{Budget, Error};
+use super::{Budget, Error, unpacked};
 
 /// A pack and its index.
 pub(super) struct Pack(Bundle);
@@ -39,19 +38,24 @@ impl Pack {
             host: wire.host.clone(),
         };
         let none: Option<gix_object::find::Never> = None;
-        let outcome =
-            Bundle::write_to_directory(reader, Some(folder), &mut Discard, stop, none, hash, options)
-                .map_err(|error| {
-                    wire.failure(|| {
-                        if error.is_resource_exhausted() {
-                            Error::ObjectTooLarge {
-                                limit: budget.object_bytes,
-                            }
-                        } else {
-                            damaged()
-                        }
-                    })
-                })?;
+        let limit = budget.unpacked_bytes;
+        let (outcome, exceeded) = unpacked::within(limit, stop, |progress| {
+            Bundle::write_to_directory(reader, Some(folder), progress, stop, none, hash, options)
+        });
+        if exceeded {
+            return Err(wire.failure(|| Error::UnpackedBudget { limit }));
+        }
+        let outcome = outcome.map_err(|error| {
+            wire.failure(|| {
+                if error.is_resource_exhausted() {
+                    Error::ObjectTooLarge {
+                        limit: budget.object_bytes,
+                    }
+                } else {
+                    damaged()
+                }
+            })
+        })?;
         match outcome.to_bundle() {
             None => Ok(None),
             Some(bundle) => Ok(Some(Self(bundle.map_err(|_| damaged())?))),
@@ -178,6 +182,10 @@ mod tests {
     });
 
     fn receive(bytes: &[u8]) -> Result<(Option<Pack>, TempDir), Error> {
+        receive_within(bytes, 1 << 20)
+    }
+
+    fn receive_within(bytes: &[u8], unpacked_bytes: u64) -> Result<(Option<Pack>, TempDir), Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let _in_it = runtime.enter();
         let wire = Wire::new(
@@ -188,10 +196,21 @@ mod tests {
         let budget = Budget {
             objects: 100,
             object_bytes: 1 << 20,
+            unpacked_bytes,
         };
         let stop = AtomicBool::new(false);
         let pack = Pack::receive(&mut &*bytes, folder.path(), Kind::Sha1, &budget, &stop, &wire)?;
         Ok((pack, folder))
+    }
+
+    #[test]
+    fn a_pack_that_unpacks_to_more_than_it_may_is_refused() {
+        // Six texts of 761 bytes, which deltas make a pack of some hundred.
+        assert!(PACK.len() < 761);
+        let error = receive_within(&PACK, 761).err().unwrap();
+        assert_eq!(error.to_string(), "the pack unpacks to more than 761 bytes");
+        assert_eq!(error.code(), "unpacked_budget");
+        assert!(receive_within(&PACK, 100 * 761).is_ok());
     }
 
     #[test]

@@ -158,7 +158,11 @@ impl Worker {
             }
             let (store, session, shallow) = match self.receive(None, tip.object, depth, true) {
                 Ok(received) => received,
-                Err(Error::ObjectBudget { .. } | Error::Net(net::Error::Budget { .. })) => {
+                Err(
+                    Error::ObjectBudget { .. }
+                    | Error::UnpackedBudget { .. }
+                    | Error::Net(net::Error::Budget { .. }),
+                ) => {
                     return Err(out_of_budget());
                 }
                 Err(error) => return Err(error),

@@ -89,6 +89,7 @@ fn request(
     // A commit or a tree is no larger than the content may be, and each object is held in memory whole.
     let room = access.content.content_bytes().saturating_add(1024);
     request.budget.object_bytes = request.budget.object_bytes.min(room);
+    request.budget.unpacked_bytes = access.unpacked_bytes;
     request.scratch.clone_from(&access.scratch);
     Ok(request)
 }

@@ -72,6 +72,8 @@ async fn reach(
         out: Some(paths::CONTENT_DIR.into()),
         attempt,
         content: content::Limits::default(),
+        // The container's own limit holds.
+        unpacked_bytes: u64::MAX,
         more_attempts: MORE_ATTEMPTS,
         stop,
     };
