@@ -41,6 +41,13 @@ pub fn run(cache: &Cache, quick: bool) -> Result<()> {
                 "warnings",
             ])
         });
+        // The fuzz targets are outside of the workspace, and their lock file does not follow by itself.
+        check("fuzz/Cargo.lock", &|| {
+            let fuzz = ["metadata", "--locked", "--format-version", "1"];
+            let mut metadata = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+            metadata.args(fuzz).current_dir(workspace::root().join("fuzz"));
+            run::quiet(&mut metadata)
+        });
         check("cargo deny", &|| {
             let mut deny = Command::new(rust_tools::cargo_deny(cache)?);
             deny.args(["--log-level", "error", "check", "bans", "licenses", "sources"]);
