@@ -22,6 +22,9 @@ mod session;
 #[path = "../../resolver/src/git/store.rs"]
 mod store;
 #[allow(dead_code)]
+#[path = "../../resolver/src/git/unpacked.rs"]
+mod unpacked;
+#[allow(dead_code)]
 #[path = "../../resolver/src/git/wire.rs"]
 mod wire;
 

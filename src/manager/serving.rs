@@ -18,7 +18,7 @@ use crate::operation::receiver;
 use crate::telemetry::{self, Metrics, Readiness};
 
 /// How often the certificate is looked at.
-const LOOK_EVERY: Duration = Duration::from_secs(60);
+const LOOK_EVERY: Duration = Duration::from_secs(20);
 /// The same, while the API server does not trust what is served.
 const LOOK_SOON: Duration = Duration::from_secs(1);
 /// How long requests under way may take when the process stops.

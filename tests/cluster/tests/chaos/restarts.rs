@@ -7,7 +7,7 @@ use super::*;
 
 const ANNOTATION: &str = "failpoint.operator.ptah.run/restart-at";
 /// Resources at the same time: every one's crash is a crash for all the others too.
-const WAVE: u32 = 8;
+const WAVE: u32 = 12;
 
 fn failing_at(name: &str, index: u32) -> World {
     let world = World::new(name).unwrap();
