@@ -38,7 +38,8 @@ fn promise_p010_p015_an_approval_is_stamped_with_who_made_it_and_cannot_be_chang
     assert_ne!(stored["spec"]["mutationRequestUID"], "x");
     let mut changed = stored.clone();
     // It is marked meanwhile, which makes it another version.
-    changed["metadata"]["resourceVersion"].take();
+    let metadata = changed["metadata"].as_object_mut().unwrap();
+    metadata.remove("resourceVersion").unwrap();
     changed["spec"]["approver"]["username"] = "another".into();
     let refused = shared()
         .cluster
