@@ -111,6 +111,13 @@ fn an_endless_loop_and_a_full_disk_end_with_what_to_do_and_no_container_saw_more
         "url\n0",
         "the operation has the URL"
     );
+    shared()
+        .cluster
+        .wait("the scratch server to be asked for", PATIENCE, || {
+            let files = inside(&world, &pod, "scratch", "ls /ptah/scratch");
+            Ok(files.contains(".json").then_some(()))
+        })
+        .unwrap();
     // Everything that the scratch server's user can read about itself and its neighbours.
     let everything = "id -u; cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ /proc/self/mountinfo 2>/dev/null | tr '\\0' '\\n'; \
                       find /ptah /run /var/run -type f -readable 2>/dev/null; cat /ptah/scratch/*.json 2>/dev/null";
