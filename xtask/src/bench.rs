@@ -38,11 +38,10 @@ pub fn run(cache: &Cache, arguments: &[String]) -> Result<()> {
 
 /// The measuring program of a package.
 fn program(package: &str, name: &str) -> Command {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = run::cargo();
     let runner = workspace::target_dir().join("images/ptah-runner/ptah-runner");
     cargo
         .args(["run", "--quiet", "-p", package, "--bin", name, "--"])
-        .current_dir(workspace::root())
         .env("PTAH_RUNNER", runner);
     cargo
 }

@@ -98,7 +98,7 @@ fn chosen(name: Option<&str>) -> Result<Vec<String>> {
 }
 
 fn cargo(words: &[&str]) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut command = run::cargo();
     command.args(words).arg("--quiet").arg("--locked");
     command.arg("--manifest-path").arg(home().join("Cargo.toml"));
     command

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
@@ -40,10 +39,8 @@ pub fn check() -> Result<()> {
 }
 
 fn generate(folder: &Path) -> Result<()> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     run::quiet(
-        Command::new(cargo)
-            .current_dir(workspace::root())
+        run::cargo()
             .args([
                 "run",
                 "--quiet",

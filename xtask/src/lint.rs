@@ -44,9 +44,11 @@ pub fn run(cache: &Cache, quick: bool) -> Result<()> {
         // The fuzz targets are outside of the workspace, and their lock file does not follow by itself.
         check("fuzz/Cargo.lock", &|| {
             let fuzz = ["metadata", "--locked", "--format-version", "1"];
-            let mut metadata = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-            metadata.args(fuzz).current_dir(workspace::root().join("fuzz"));
-            run::quiet(&mut metadata)
+            run::quiet(
+                run::cargo()
+                    .args(fuzz)
+                    .current_dir(workspace::root().join("fuzz")),
+            )
         });
         check("cargo deny", &|| {
             let mut deny = Command::new(rust_tools::cargo_deny(cache)?);
@@ -71,8 +73,7 @@ pub fn run(cache: &Cache, quick: bool) -> Result<()> {
 }
 
 fn cargo(words: &[&str]) -> Result<()> {
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    run::shown(Command::new(program).args(words).current_dir(workspace::root()))
+    run::shown(run::cargo().args(words))
 }
 
 fn file_lengths() -> Result<()> {

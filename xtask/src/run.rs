@@ -9,7 +9,17 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::workspace;
+
 const TAIL_LINES: usize = 40;
+
+/// The cargo that runs us, at the workspace's root.
+#[must_use]
+pub fn cargo() -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(workspace::root());
+    cargo
+}
 
 /// Runs the program to its end and returns its standard output, trimmed.
 pub fn output(command: &mut Command) -> Result<String> {

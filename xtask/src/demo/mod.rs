@@ -91,11 +91,7 @@ fn place(cache: &Cache, options: &Options) -> Result<(Cluster, Images)> {
 
 /// `kubectl-ptah`, in a folder that goes in front of `PATH`.
 pub fn build_plugin() -> Result<std::path::PathBuf> {
-    run::quiet(
-        std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-            .current_dir(workspace::root())
-            .args(["build", "--quiet", "--package", "kubectl-ptah"]),
-    )?;
+    run::quiet(run::cargo().args(["build", "--quiet", "--package", "kubectl-ptah"]))?;
     Ok(workspace::target_dir().join("debug"))
 }
 

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result};
 
@@ -88,7 +87,7 @@ pub(super) fn build_failpoints(profile: Profile) -> Result<Binary> {
 }
 
 fn cargo(tree: &Path, target: &Path, profile: Profile, of: &[&str]) -> Result<PathBuf> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = run::cargo();
     cargo
         .args([
             "build",

@@ -224,8 +224,8 @@ fn test() -> Command {
 }
 
 fn cargo(command: &str) -> Command {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.arg(command).current_dir(workspace::root());
+    let mut cargo = run::cargo();
+    cargo.arg(command);
     cargo
 }
 
