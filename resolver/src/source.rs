@@ -38,7 +38,7 @@ pub struct Access {
     /// How much content there may be, before a source policy's bounds.
     pub content: Limits,
     /// How much a pack may unpack to, which bounds what is held in memory of it.
-    pub unpacked_bytes: u64,
+    pub unpacked_bytes: Option<u64>,
     /// Attempts after the first, while what went wrong may pass by itself.
     pub more_attempts: usize,
     /// Ends it from outside.

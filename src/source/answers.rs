@@ -63,7 +63,7 @@ pub(super) struct Answers<R> {
 #[derive(Debug, Default)]
 struct Source {
     /// The look that waits or is under way.
-    looking: Option<Look>,
+    looking: Option<Looking>,
     /// The last look's answer.
     answer: Option<(Look, Found)>,
     /// What was found last, whole.
@@ -73,9 +73,16 @@ struct Source {
 }
 
 #[derive(Clone, Copy, Debug)]
+enum Looking {
+    /// It waits for its turn, and any question may still join it.
+    Waits,
+    /// Its turn has come.
+    Began(Look),
+}
+
+#[derive(Clone, Copy, Debug)]
 struct Look {
-    /// When its turn came; until then a question may still join it.
-    began: Option<Instant>,
+    began: Instant,
     /// It relies on nothing that was known before.
     anew: bool,
 }
@@ -98,13 +105,11 @@ impl<R> Asked<R> {
 
     /// Whether a look answers this question.
     fn takes(&self, look: Look) -> bool {
-        look.began.is_some_and(|began| {
-            if self.anew {
-                look.anew && began >= self.at
-            } else {
-                began + SHARED >= self.at
-            }
-        })
+        if self.anew {
+            look.anew && look.began >= self.at
+        } else {
+            look.began + SHARED >= self.at
+        }
     }
 }
 
@@ -165,7 +170,7 @@ impl<R: Clone> Answers<R> {
             }
             (_, Some(_)) => Todo::Wait,
             (_, None) => {
-                known.looking = Some(Look { began: None, anew });
+                known.looking = Some(Looking::Waits);
                 Todo::Look
             }
         };
@@ -177,10 +182,7 @@ impl<R: Clone> Answers<R> {
     pub fn begin(&mut self, source: Digest, now: Instant) -> Option<Box<SourceReport>> {
         let anew = self.waiting(source).any(|asked| asked.anew);
         let known = self.sources.entry(source).or_default();
-        known.looking = Some(Look {
-            began: Some(now),
-            anew,
-        });
+        known.looking = Some(Looking::Began(Look { began: now, anew }));
         known.last.clone().filter(|_| !anew)
     }
 
@@ -189,7 +191,7 @@ impl<R: Clone> Answers<R> {
         let Some(known) = self.sources.get_mut(&source) else {
             return (Vec::new(), false);
         };
-        let Some(look) = known.looking.take() else {
+        let Some(Looking::Began(look)) = known.looking.take() else {
             return (Vec::new(), false);
         };
         let found = match landing {
@@ -213,10 +215,7 @@ impl<R: Clone> Answers<R> {
         }
         let again = self.waiting(source).next().is_some();
         if let Some(known) = self.sources.get_mut(&source).filter(|_| again) {
-            known.looking = Some(Look {
-                began: None,
-                anew: false,
-            });
+            known.looking = Some(Looking::Waits);
         }
         (wake, again)
     }

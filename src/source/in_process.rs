@@ -227,7 +227,7 @@ impl InProcess {
                 ..net::Limits::default()
             },
             content: content::Limits::default().at_most(MOST_BYTES),
-            unpacked_bytes: UNPACKED_BYTES,
+            unpacked_bytes: Some(UNPACKED_BYTES),
             more_attempts: MORE_ATTEMPTS,
             stop: self.stop.clone(),
         };

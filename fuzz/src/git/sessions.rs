@@ -82,7 +82,7 @@ fn converse(requested: &Requested, version: Protocol, server: &[u8]) -> Result<(
         without_blobs: true,
     };
     let budget = Budget {
-        unpacked_bytes: 16 << 20,
+        unpacked_bytes: Some(16 << 20),
         objects: 100,
         object_bytes: 1 << 20,
     };

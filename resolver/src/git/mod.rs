@@ -100,7 +100,7 @@ pub struct Budget {
     pub object_bytes: u64,
     /// Bytes of all objects of a pack together, unpacked: while deltas are resolved, many of them are held in memory at
     /// once, and a small pack may unpack to anything.
-    pub unpacked_bytes: u64,
+    pub unpacked_bytes: Option<u64>,
 }
 
 impl Default for Budget {
@@ -108,7 +108,7 @@ impl Default for Budget {
         Self {
             objects: 1_000_000,
             object_bytes: ptah_contract::manifest::MAX_FILE_BYTES + 1024,
-            unpacked_bytes: u64::MAX,
+            unpacked_bytes: None,
         }
     }
 }

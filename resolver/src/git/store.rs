@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicBool;
 use gix_hash::{Kind, ObjectId, oid};
 use gix_pack::Bundle;
 use gix_pack::bundle::write::Options;
+use gix_utils::progress::{Discard, DynNestedProgress};
 use tempfile::TempDir;
 
 use super::wire::Wire;
@@ -38,13 +39,19 @@ impl Pack {
             host: wire.host.clone(),
         };
         let none: Option<gix_object::find::Never> = None;
-        let limit = budget.unpacked_bytes;
-        let (outcome, exceeded) = unpacked::within(limit, stop, |progress| {
+        let written = |progress: &mut dyn DynNestedProgress| {
             Bundle::write_to_directory(reader, Some(folder), progress, stop, none, hash, options)
-        });
-        if exceeded {
-            return Err(wire.failure(|| Error::UnpackedBudget { limit }));
-        }
+        };
+        let outcome = match budget.unpacked_bytes {
+            None => written(&mut Discard),
+            Some(limit) => {
+                let (outcome, exceeded) = unpacked::within(limit, stop, |progress| written(progress));
+                if exceeded {
+                    return Err(wire.failure(|| Error::UnpackedBudget { limit }));
+                }
+                outcome
+            }
+        };
         let outcome = outcome.map_err(|error| {
             wire.failure(|| {
                 if error.is_resource_exhausted() {
@@ -182,10 +189,10 @@ mod tests {
     });
 
     fn receive(bytes: &[u8]) -> Result<(Option<Pack>, TempDir), Error> {
-        receive_within(bytes, 1 << 20)
+        receive_within(bytes, Some(1 << 20))
     }
 
-    fn receive_within(bytes: &[u8], unpacked_bytes: u64) -> Result<(Option<Pack>, TempDir), Error> {
+    fn receive_within(bytes: &[u8], unpacked_bytes: Option<u64>) -> Result<(Option<Pack>, TempDir), Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let _in_it = runtime.enter();
         let wire = Wire::new(
@@ -207,10 +214,10 @@ mod tests {
     fn a_pack_that_unpacks_to_more_than_it_may_is_refused() {
         // Six texts of 761 bytes, which deltas make a pack of some hundred.
         assert!(PACK.len() < 761);
-        let error = receive_within(&PACK, 761).err().unwrap();
+        let error = receive_within(&PACK, Some(761)).err().unwrap();
         assert_eq!(error.to_string(), "the pack unpacks to more than 761 bytes");
         assert_eq!(error.code(), "unpacked_budget");
-        assert!(receive_within(&PACK, 100 * 761).is_ok());
+        assert!(receive_within(&PACK, Some(100 * 761)).is_ok());
     }
 
     #[test]

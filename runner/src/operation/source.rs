@@ -73,7 +73,7 @@ async fn reach(
         attempt,
         content: content::Limits::default(),
         // The container's own limit holds.
-        unpacked_bytes: u64::MAX,
+        unpacked_bytes: None,
         more_attempts: MORE_ATTEMPTS,
         stop,
     };
