@@ -7,6 +7,7 @@
 pub mod git_http;
 pub mod https;
 pub mod jgit;
+pub mod measure;
 pub mod oci;
 pub mod repo;
 pub mod sshd;

@@ -11,13 +11,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 use http_body_util::BodyExt as _;
-use ptah_sources_tests::git_http;
 use ptah_sources_tests::https::{Handler, Site};
 use ptah_sources_tests::repo::environment;
 use ptah_sources_tests::tls::{CA, Flaw};
+use ptah_sources_tests::{git_http, measure};
 
 const FILES: usize = 20_000;
 /// Folders of equally many files; one of them is resolved.
@@ -26,8 +25,6 @@ const FOLDER: &str = "folder7";
 const HISTORIES: [usize; 2] = [1, 5_000];
 /// The middle of so many runs is shown.
 const RUNS: usize = 5;
-/// How often a process's memory is looked at. The kernel keeps the peak.
-const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 #[derive(Clone, Copy, Debug)]
 enum Client {
@@ -222,29 +219,7 @@ fn with_runner(url: &str, ca: &Path) -> (f64, u64) {
 
 /// Seconds, and the most memory in KiB that the process or one of its children had.
 fn measured(command: &mut Command) -> (f64, u64) {
-    let since = Instant::now();
-    let mut child = command.spawn().unwrap();
-    let mut peak = 0;
-    let status = loop {
-        peak = peak.max(high_water(child.id()));
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        std::thread::sleep(LOOK_EVERY);
-    };
-    assert!(status.success(), "{command:?} ended with {status}");
-    (since.elapsed().as_secs_f64(), peak)
-}
-
-fn high_water(pid: u32) -> u64 {
-    let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
-    let status = read("status");
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-    let own = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
-    let children = read(&format!("task/{pid}/children"));
-    let of_children = children
-        .split_whitespace()
-        .filter_map(|pid| pid.parse().ok())
-        .map(high_water);
-    own.unwrap_or(0).max(of_children.max().unwrap_or(0))
+    let cost = measure::run(command, measure::with_children).unwrap();
+    assert!(cost.status.success(), "{command:?} ended with {}", cost.status);
+    (cost.seconds, cost.memory)
 }

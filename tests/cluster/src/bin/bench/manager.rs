@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use ptah_cluster_tests::api::administrator;
 use ptah_cluster_tests::{Shared, shared};
+use ptah_sources_tests::measure;
 use serde_json::{Value, json};
 use xtask::node::audit::{AuditLog, Request};
 use xtask::node::process::Process;
 use xtask::stage::{NAMESPACE, RELEASE};
 
 use super::hollow;
-use super::plan::high_water;
 
 /// Up to so many resources run real Pods against a real database.
 pub const REAL: usize = 20;
@@ -126,10 +126,7 @@ fn refreshes(shared: &Shared, resources: usize) -> Result<Steady> {
     // Each refresh puts the next one off by an interval: that, and not the Jobs, says how many there were.
     let refreshed = (next(&after) - next(&before)) as f64 / interval.as_secs_f64();
     ensure!(refreshed >= 1.0, "nothing was refreshed");
-    let (memory, peak) = (
-        process.resident()?,
-        high_water(process.pid).context("the manager ended")?,
-    );
+    let (memory, peak) = (process.resident()?, measure::own(process.pid));
 
     declare(shared, hollow::STEADY, resources, "24h")?;
     settled(shared, &namespaces, resources, "InSync")?;

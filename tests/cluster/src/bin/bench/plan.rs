@@ -3,15 +3,12 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use ptah_cluster_tests::shared;
+use ptah_sources_tests::measure;
 use serde_json::Value;
 use xtask::cache::{Cache, postgres};
-
-/// How often the runner's memory is looked at. The kernel keeps the peak.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// A table with what tables have, and a foreign key to the one before it.
 fn table(index: usize, more: &str) -> String {
@@ -65,8 +62,8 @@ fn row(tables: usize, changes: &str, url: &str, sql: &str) -> Result<String> {
     let servers = postgres::home(&Cache::open()?, [postgres::NODE_MAJOR])?;
     let runner = std::env::var_os("PTAH_RUNNER").context("PTAH_RUNNER names the runner's binary")?;
     let output = folder.path().join("plan.json");
-    let since = Instant::now();
-    let mut child = Command::new(runner)
+    let mut command = Command::new(runner);
+    command
         .args(["plan", "-o", "json", "--database-url-file"])
         .arg(&secret)
         .arg("--desired")
@@ -74,18 +71,12 @@ fn row(tables: usize, changes: &str, url: &str, sql: &str) -> Result<String> {
         .arg("--scratch")
         .arg(servers)
         .stdout(fs::File::create(&output)?)
-        .stderr(Stdio::inherit())
-        .spawn()
-        .context("cannot start the runner")?;
-    let mut peak = 0;
-    let status = loop {
-        peak = peak.max(high_water(child.id()).unwrap_or(0));
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        std::thread::sleep(LOOK_EVERY);
-    };
-    let seconds = since.elapsed().as_secs_f64();
+        .stderr(Stdio::inherit());
+    let measure::Cost {
+        seconds,
+        memory: peak,
+        status,
+    } = measure::run(&mut command, measure::own).context("cannot run the runner")?;
     ensure!(status.success(), "the runner ended with {status}");
     let text = fs::read_to_string(&output)?;
     let plan: Value = serde_json::from_str(&text).context("the plan is not JSON")?;
@@ -94,11 +85,4 @@ fn row(tables: usize, changes: &str, url: &str, sql: &str) -> Result<String> {
         "| {tables} | {changes} | {seconds:.1} | {statements} | {} MiB |",
         peak / 1024
     ))
-}
-
-/// Most memory that a process had so far, in KiB.
-pub fn high_water(pid: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
 }
