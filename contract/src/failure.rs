@@ -33,6 +33,15 @@ impl FailureClass {
     }
 }
 
+/// Characters of somebody else's document that a message repeats at most.
+const MAX_QUOTED: usize = 512;
+
+/// As much as a message repeats of what a parser said, which repeats keys and values of the document, however long.
+#[must_use]
+pub fn quoted(said: &str) -> String {
+    said.chars().take(MAX_QUOTED).collect()
+}
+
 /// A failure as it crosses a process boundary.
 ///
 /// `message` is one lower-case sentence. It never holds text that the target's server wrote, a URL, or a

@@ -1,14 +1,11 @@
 //! The policy document, version 1, read strictly.
 
 use ptah_contract::digest::Digest;
-use ptah_contract::failure::FailureClass;
+use ptah_contract::failure::{FailureClass, quoted};
 use serde::{Deserialize, Deserializer};
 
 /// Largest document that is read, in bytes: what fits a ConfigMap.
 pub const MAX_POLICY_BYTES: usize = 1 << 20;
-
-/// Characters of the document's own that a refusal repeats at most.
-const MAX_QUOTED: usize = 512;
 
 /// What counts as a signature unless the policy says otherwise: Sigstore's and Notary's attachments.
 const SIGNATURE_TYPES: [&str; 2] = [
@@ -103,9 +100,7 @@ impl Policy {
     /// # Errors
     /// When it is not understood whole, or requires nothing.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
-        // The message repeats keys and values of the document, however long.
-        let short = |text: String| text.chars().take(MAX_QUOTED).collect();
-        let malformed = |error: serde_yaml_ng::Error| Error::Malformed(short(error.to_string()));
+        let malformed = |error: serde_yaml_ng::Error| Error::Malformed(quoted(&error.to_string()));
         if bytes.len() > MAX_POLICY_BYTES {
             return Err(Error::Malformed("it is larger than 1 MiB".to_owned()));
         }

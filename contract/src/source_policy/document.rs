@@ -4,9 +4,7 @@ use serde::Deserializer;
 
 use super::pattern::{HostPattern, NamePattern};
 use super::{Deserialize, Error, MAX_POLICY_BYTES};
-
-/// Characters of the document's own that a refusal repeats at most.
-const MAX_QUOTED: usize = 512;
+use crate::failure::quoted;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -61,9 +59,7 @@ struct Version {
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<Document, Error> {
-    // The message repeats keys and values of the document, however long.
-    let short = |text: String| text.chars().take(MAX_QUOTED).collect();
-    let malformed = |error: serde_yaml_ng::Error| Error::Malformed(short(error.to_string()));
+    let malformed = |error: serde_yaml_ng::Error| Error::Malformed(quoted(&error.to_string()));
     if bytes.len() > MAX_POLICY_BYTES {
         return Err(Error::Malformed(format!(
             "it is {} bytes long, at most {MAX_POLICY_BYTES} are read",

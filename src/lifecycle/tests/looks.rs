@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::super::evidence::{SourceAnswer, SourceEvidence};
 use super::runner::failure;
-use super::sources::{always, commit, git, git_world, oci_world, pair, policy, trail};
+use super::sources::{always, commit, git, git_world, oci_world, pair, replace_policy, trail};
 use super::world::World;
 
 /// One look, as the manager's memory holds it.
@@ -203,12 +203,7 @@ fn promise_p082_a_replaced_policy_is_asked_about_at_once_and_retires_the_plan() 
     for mut world in worlds(|| json!({})) {
         world.settle();
         let plan = world.status().plan.unwrap();
-        if let SourceEvidence::InPod(terms) = &mut world.source {
-            match terms.verification_policy.is_some() {
-                true => terms.verification_policy = Some(policy("another")),
-                false => terms.source_policy = Some(policy("another")),
-            }
-        }
+        replace_policy(&mut world);
         world.settle();
         assert_ne!(world.status().plan.unwrap().fingerprint, plan.fingerprint);
     }
@@ -219,9 +214,7 @@ fn a_plan_of_a_replaced_policy_retires_though_its_successor_cannot_be_asked_abou
     let mut world = git_world(json!({})).manager_looks();
     world.settle();
     assert!(world.status().plan.is_some());
-    if let SourceEvidence::InPod(terms) = &mut world.source {
-        terms.source_policy = Some(policy("another"));
-    }
+    replace_policy(&mut world);
     world.refuse_next = Some((
         OperationStep::Resolve,
         failure("connection_failed", FailureClass::Transient),

@@ -48,6 +48,17 @@ pub(super) fn oci_world(spec: Value) -> World {
     world
 }
 
+/// Puts another policy in the place of the one that an artifact is held to, or of a Git source's.
+pub(super) fn replace_policy(world: &mut World) {
+    let SourceEvidence::InPod(terms) = &mut world.source else {
+        panic!("{:?} is held to no policy", world.source);
+    };
+    match &mut terms.verification_policy {
+        Some(held) => *held = policy("another"),
+        None => terms.source_policy = Some(policy("another")),
+    }
+}
+
 pub(super) fn pair(status: &str, reason: &str) -> (String, String) {
     (status.to_owned(), reason.to_owned())
 }
@@ -322,12 +333,7 @@ fn promise_p082_a_replaced_policy_is_read_at_once_and_retires_the_plan() {
     ] {
         world.settle();
         let (plan, jobs) = (world.status().plan.unwrap(), world.created.len());
-        if let SourceEvidence::InPod(terms) = &mut world.source {
-            match field {
-                "source" => terms.source_policy = Some(policy("another")),
-                _ => terms.verification_policy = Some(policy("another")),
-            }
-        }
+        replace_policy(&mut world);
         world.settle();
         assert!(
             world.created.len() > jobs,

@@ -4,9 +4,11 @@
 //! for all tests; each test has a namespace and a database of its own.
 
 pub mod api;
+mod git_site;
 mod objects;
 pub mod registry;
 mod secrets;
+pub use git_site::GitSite;
 pub use objects::bare;
 
 use std::sync::{Mutex, OnceLock, PoisonError};

@@ -5,13 +5,9 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use ptah_cluster_tests::registry::{PASSWORD, Private, USER};
-use ptah_cluster_tests::{World, condition, shared};
+use ptah_cluster_tests::{GitSite, World, condition, shared};
 use ptah_contract::digest::Digest;
-use ptah_sources_tests::git_http;
-use ptah_sources_tests::https::Site;
-use ptah_sources_tests::tls::{CA, Flaw};
 use serde_json::{Value, json};
-use xtask::node::network;
 use xtask::stage::GitServer;
 
 const FILES: [(&str, &str); 1] = [("t.sql", "CREATE TABLE t (id bigint PRIMARY KEY);")];
@@ -121,7 +117,9 @@ fn the_git_example_over_ssh() {
 #[test]
 fn the_git_example_over_https_at_a_tag_under_a_policy() {
     let world = world("examples-https");
-    let server = GitServer::start().unwrap();
+    let credential = BASE64_STANDARD.encode("reader:open-sesame-git");
+    let site = GitSite::start(Some(format!("Basic {credential}"))).unwrap();
+    let server = &site.repositories;
     server.create("application.git").unwrap();
     let files = FILES.map(|(path, text)| (format!("db/schema/{path}"), text));
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
@@ -130,29 +128,7 @@ fn the_git_example_over_https_at_a_tag_under_a_policy() {
     server
         .git(&["-C", &path, "tag", "-a", "-m", "a release", "v1.0.0"])
         .unwrap();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .unwrap();
-    let _entered = runtime.enter();
-    // The same repositories, by git's own HTTP program behind TLS.
-    let site = Site::on(
-        network::listen().unwrap(),
-        Some(CA.server(Flaw::None)),
-        git_http::handler(
-            server.root(),
-            git_http::Options {
-                demands: Some(format!(
-                    "Basic {}",
-                    BASE64_STANDARD.encode("reader:open-sesame-git")
-                )),
-                ..git_http::Options::default()
-            },
-        ),
-    );
-    let host = format!("{}:{}", xtask::node::paths::ADDRESS, site.port());
-    let ca = String::from_utf8(CA.pem().to_vec()).unwrap();
+    let (host, ca) = (&site.host, site.ca());
     secret(
         &world,
         "application-git",

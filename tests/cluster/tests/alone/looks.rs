@@ -1,14 +1,10 @@
 //! A manager that may look at sources itself.
 
 use ptah_cluster_tests::registry::{ARTIFACT_TYPE, push};
-use ptah_cluster_tests::{World, condition, message, shared};
-use ptah_sources_tests::git_http;
-use ptah_sources_tests::https::Site;
-use ptah_sources_tests::tls::{CA, Flaw};
+use ptah_cluster_tests::{GitSite, World, condition, message, shared};
 use serde_json::{Value, json};
-use xtask::node::network;
 use xtask::node::paths::{ADDRESS, REGISTRY};
-use xtask::stage::{self, GitServer};
+use xtask::stage;
 
 const TABLE: &str = "CREATE TABLE t (id bigint PRIMARY KEY);";
 const WIDER: &str = "CREATE TABLE t (id bigint PRIMARY KEY, note text);";
@@ -52,35 +48,24 @@ fn reaching(world: &World) -> Vec<usize> {
     numbered.map(|(number, _)| number).collect()
 }
 
-fn columns(world: &World) -> Vec<String> {
-    let query = "SELECT attname::text FROM pg_attribute WHERE attrelid = 't'::regclass AND attnum > 0 ORDER BY attnum";
-    world.sql(query).unwrap()
-}
-
 #[test]
 fn promise_p060_sources_on_listed_hosts_are_looked_at_by_the_manager_once_for_all_who_declare_them() {
     let _alone = super::alone();
-    let server = GitServer::start().unwrap();
+    let site = GitSite::start(None).unwrap();
+    let (server, host) = (&site.repositories, &site.host);
     server.create("app.git").unwrap();
     let commit = |files: &[(&str, &str)]| server.commit("app.git", "a change", files).unwrap();
     let first = commit(&[("db/t.sql", TABLE)]);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .unwrap();
-    let _entered = runtime.enter();
-    let handler = git_http::handler(server.root(), git_http::Options::default());
-    let site = Site::on(network::listen().unwrap(), Some(CA.server(Flaw::None)), handler);
-    let host = format!("{ADDRESS}:{}", site.port());
-    let looking = Looking::at(&[&host, REGISTRY, ELSEWHERE]);
+    let looking = Looking::at(&[host, REGISTRY, ELSEWHERE]);
 
     // Three resources, one repository: from its tip to a proven database.
     let declared = |name: &str| {
         let world = World::new(name).unwrap();
-        let ca = String::from_utf8(CA.pem().to_vec()).unwrap();
         world
-            .put(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "ca"}, "data": {"ca.crt": ca}}))
+            .put(
+                json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "ca"},
+                "data": {"ca.crt": site.ca()}}),
+            )
             .unwrap();
         let git = json!({"repository": format!("https://{host}/app.git"), "ref": "main", "path": "db",
             "caFrom": {"name": "ca", "key": "ca.crt"}});
@@ -94,7 +79,7 @@ fn promise_p060_sources_on_listed_hosts_are_looked_at_by_the_manager_once_for_al
         let schema = world.until_phase("InSync").unwrap();
         assert_eq!(schema["status"]["source"]["git"]["commit"], first);
         assert_eq!(condition(&schema, "ArtifactResolved"), "True/CommitResolved");
-        assert_eq!(columns(world), ["id"]);
+        assert_eq!(world.columns("t").unwrap(), ["id"]);
         assert_eq!(
             reaching(world)[..3],
             [0, 1, 3],
@@ -133,7 +118,7 @@ fn promise_p060_sources_on_listed_hosts_are_looked_at_by_the_manager_once_for_al
                 schema["status"]["source"]["git"]["commit"] == third && schema["status"]["phase"] == "InSync"
             })
             .unwrap();
-        assert_eq!(columns(world), ["id", "note"]);
+        assert_eq!(world.columns("t").unwrap(), ["id", "note"]);
     }
 
     an_artifact_is_resolved_and_verified_without_a_pod();
@@ -174,7 +159,7 @@ fn an_artifact_is_resolved_and_verified_without_a_pod() {
     let schema = world.until_phase("InSync").unwrap();
     assert_eq!(schema["status"]["source"]["digest"], digest);
     assert_eq!(condition(&schema, "ArtifactVerified"), "True/PolicySatisfied");
-    assert_eq!(columns(&world), ["id"]);
+    assert_eq!(world.columns("t").unwrap(), ["id"]);
 }
 
 fn an_address_that_is_not_allowed_is_refused_without_a_job() {
