@@ -84,9 +84,13 @@ pub struct ArtifactStatus {
     /// UID of the policy's ConfigMap.
     #[serde(rename = "verificationPolicyUID")]
     pub verification_policy_uid: String,
-    /// SHA-256 of the policy's bytes.
+    /// SHA-256 of the policy's bytes, and of the trusted roots where it names some.
     #[schemars(with = "String")]
     pub verification_policy_digest: Digest,
+    /// What was found of each requirement: of signatures, which authority made which.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16))]
+    pub satisfied: Vec<String>,
     /// When that was found out.
     pub verified_at: Time,
 }
@@ -99,7 +103,7 @@ pub struct PolicyBindingStatus {
     pub name: String,
     /// Its UID.
     pub uid: String,
-    /// SHA-256 of the policy's bytes.
+    /// SHA-256 of the policy's bytes; of a verification policy that names trusted roots, of them as well.
     #[schemars(with = "String")]
     pub digest: Digest,
 }
@@ -122,6 +126,22 @@ pub struct SourceTerms {
     /// The verification policy that an artifact is held to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification_policy: Option<PolicyBindingStatus>,
+    /// The trusted roots that it names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 8))]
+    pub trusted_roots: Vec<TrustedRootStatus>,
+}
+
+/// A trusted root that a verification policy names. The policy's digest covers its bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TrustedRootStatus {
+    /// Name of the ConfigMap.
+    pub name: String,
+    /// Its key.
+    pub key: String,
+    /// Its UID.
+    pub uid: String,
 }
 
 impl PolicyBindingStatus {

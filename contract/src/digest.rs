@@ -33,6 +33,12 @@ impl Digest {
         Ok((Self(hasher.finalize().into()), size))
     }
 
+    /// The 32 bytes.
+    #[must_use]
+    pub fn bytes(&self) -> [u8; 32] {
+        self.0
+    }
+
     /// The 64 hex digits without the algorithm's name.
     #[must_use]
     pub fn hex(&self) -> String {

@@ -18,7 +18,7 @@ pub use request::{
 };
 pub use source::{
     ArtifactReport, FetchedReport, SourceLocator, SourceReport, SourceRequest, SourceRevision,
-    VerificationRequest,
+    TrustedRootRequest, VerificationRequest, VerifiedReport,
 };
 
 /// The only version that is written and read.

@@ -80,6 +80,7 @@ pub fn verification_policy(data: &[u8]) {
             size: 1,
             artifact_type: "application/vnd.dev.cosign.artifact.sig.v1+json".to_owned(),
             annotations: BTreeMap::new(),
+            evidence: Vec::new(),
         }],
         ..bare.clone()
     };

@@ -8,10 +8,12 @@
 //! Assumes that the caller runs it on a tokio runtime, and drops the future or cancels the attempt to end it.
 
 mod artifact;
+mod blob;
 mod challenge;
 mod credentials;
 mod docker_config;
 mod error;
+mod evidence;
 mod layers;
 mod link;
 mod manifest;
@@ -20,7 +22,7 @@ mod referrers;
 mod session;
 mod shape;
 
-pub use artifact::{Attachments, describe, resolve, resolve_if_changed};
+pub use artifact::{describe, resolve, resolve_if_changed};
 pub use credentials::{Credentials, grant_for};
 pub use error::Error;
 pub use manifest::MAX_MANIFEST;

@@ -104,8 +104,8 @@ fn promise_p023_a_verdict_lists_every_requirement_and_a_refusal_names_what_is_mi
         (
             "version: 1\nartifact_types: [a]\nsignatures: []\n",
             &pinned,
-            77,
-            "error: verification_policy_unsupported:",
+            65,
+            "error: verification_policy_empty:",
         ),
         (
             "version: 1\nother: 1\n",

@@ -73,7 +73,8 @@ pub(super) fn take_found(
         None => return Err("nothing was fetched of a source that is not the one that was known"),
         Some(fetched) => {
             let policy = held.verification_policy.as_ref().map(|policy| policy.digest);
-            if fetched.artifact.is_some() != artifact || fetched.satisfies != policy {
+            let satisfied = fetched.verified.as_ref().map(|verified| verified.policy_digest);
+            if fetched.artifact.is_some() != artifact || satisfied != policy {
                 return Err("another kind of source, or another policy, is reported than was asked for");
             }
             source::take_report(pass, held, &found.found, fetched);

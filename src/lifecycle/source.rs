@@ -223,6 +223,11 @@ fn artifact_status(
         verified: true,
         verification_policy_uid: policy.uid.clone(),
         verification_policy_digest: policy.digest,
+        satisfied: fetched
+            .verified
+            .as_ref()
+            .map(|verified| verified.satisfied.clone())
+            .unwrap_or_default(),
         verified_at,
     })
 }

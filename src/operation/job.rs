@@ -132,7 +132,7 @@ fn pod_parts(
         match request::files(schema, status, operation)? {
             Files::Source => {
                 let desired = request::desired(schema, status, operation);
-                let (given, mounts) = source::volumes(desired, operation.terms.is_some())
+                let (given, mounts) = source::volumes(desired, operation.terms.as_ref())
                     .into_iter()
                     .unzip();
                 volumes.extend::<Vec<Volume>>(given);

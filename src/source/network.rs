@@ -64,6 +64,7 @@ pub(super) async fn resolve(
         match policy::verification(client, &namespace, selector).await? {
             Ok(held) => {
                 terms.verification_policy = Some(held.binding);
+                terms.trusted_roots = held.roots;
                 verification = Some(held.policy);
             }
             Err(failure) => return refused(reasons::RESOLVE_FAILED, failure),

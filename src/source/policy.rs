@@ -5,16 +5,24 @@
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, ResourceExt as _};
-use ptah_api::{ConfigMapKeySelector, PolicyBindingStatus};
+use ptah_api::{ConfigMapKeySelector, PolicyBindingStatus, TrustedRootStatus};
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::{Failure, FailureClass};
 use ptah_contract::source_policy::{MAX_POLICY_BYTES, SourcePolicy};
-use ptah_verifier::Policy;
+use ptah_verifier::{Policy, PolicyDocument, Root};
 
 /// A policy, and which one it is.
 pub(super) struct Held<T> {
     pub policy: T,
     pub binding: PolicyBindingStatus,
+}
+
+/// A verification policy with the trusted roots that it names.
+pub(super) struct Verification {
+    pub policy: Policy,
+    /// Its digest covers the roots.
+    pub binding: PolicyBindingStatus,
+    pub roots: Vec<TrustedRootStatus>,
 }
 
 /// What asking for a policy came to: the API server was away, or the policy cannot be used, or here it is.
@@ -49,33 +57,71 @@ pub(super) async fn verification(
     client: &Client,
     namespace: &str,
     selector: &ConfigMapKeySelector,
-) -> Asked<Held<Policy>> {
+) -> Asked<Verification> {
     let field = "spec.desired.verificationPolicyFrom";
     let found = match document(client, namespace, selector, field).await? {
         Ok(found) => found,
         Err(failure) => return Ok(Err(failure)),
     };
-    let policy = match Policy::parse(&found.bytes) {
-        Ok(policy) => policy,
-        Err(error) => {
-            let message = format!("{field}: {error}");
-            return Ok(Err(Failure::new(error.code(), error.class(), message)));
-        }
+    let unusable = |error: ptah_verifier::Error| {
+        Ok(Err(Failure::new(
+            error.code(),
+            error.class(),
+            format!("{field}: {error}"),
+        )))
+    };
+    let document = match PolicyDocument::parse(&found.bytes) {
+        Ok(document) => document,
+        Err(error) => return unusable(error),
     };
     if !found.immutable {
-        return Ok(Err(Failure::new(
-            "verification_policy_mutable",
-            FailureClass::Input,
-            format!(
-                "{field}: ConfigMap {:?} is not immutable; make one with immutable: true, under another name, and name that",
-                selector.name
-            ),
-        )));
+        return Ok(Err(mutable("verification_policy_mutable", field, &selector.name)));
     }
-    Ok(Ok(Held {
+    let mut roots = Vec::new();
+    for reference in document.roots() {
+        let selector = ConfigMapKeySelector {
+            name: reference.name.clone(),
+            key: reference.key.clone(),
+            optional: None,
+        };
+        let field = "trusted_root_from of the verification policy";
+        let root = match value(client, namespace, &selector, field, "trusted_root_missing").await? {
+            Ok(root) => root,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        if !root.immutable {
+            return Ok(Err(mutable("trusted_root_mutable", field, &selector.name)));
+        }
+        roots.push(Root {
+            reference: reference.clone(),
+            uid: root.binding.uid,
+            bytes: root.bytes,
+        });
+    }
+    let policy = match document.bind(&roots) {
+        Ok(policy) => policy,
+        Err(error) => return unusable(error),
+    };
+    let roots = roots.into_iter().map(|root| TrustedRootStatus {
+        name: root.reference.name,
+        key: root.reference.key,
+        uid: root.uid,
+    });
+    Ok(Ok(Verification {
+        binding: PolicyBindingStatus {
+            digest: policy.digest(),
+            ..found.binding
+        },
         policy,
-        binding: found.binding,
+        roots: roots.collect(),
     }))
+}
+
+fn mutable(code: &str, field: &str, name: &str) -> Failure {
+    let message = format!(
+        "{field}: ConfigMap {name:?} is not immutable; make one with immutable: true, under another name, and name that"
+    );
+    Failure::new(code, FailureClass::Input, message)
 }
 
 /// A value, and the object that holds it.

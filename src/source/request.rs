@@ -1,7 +1,9 @@
 //! What is asked of a source on a network, in the words of the runner protocol.
 
 use ptah_api::{DesiredSource, SourceStatus, SourceTerms};
-use ptah_contract::protocol::{SourceLocator, SourceRequest, SourceRevision, VerificationRequest};
+use ptah_contract::protocol::{
+    SourceLocator, SourceRequest, SourceRevision, TrustedRootRequest, VerificationRequest,
+};
 
 /// Something that the request is made of is not there.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +31,15 @@ pub fn at(
             .as_ref()
             .map(|policy| VerificationRequest {
                 policy_digest: policy.digest,
+                roots: terms
+                    .trusted_roots
+                    .iter()
+                    .map(|root| TrustedRootRequest {
+                        name: root.name.clone(),
+                        key: root.key.clone(),
+                        uid: root.uid.clone(),
+                    })
+                    .collect(),
             }),
     })
 }

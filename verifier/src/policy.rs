@@ -1,20 +1,34 @@
 //! The policy document, version 1, read strictly.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use ptah_contract::artifact::{Attachments, COSIGN_SIGNATURE, SIGSTORE_BUNDLE};
+use ptah_contract::canonical;
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::{FailureClass, quoted};
 use serde::{Deserialize, Deserializer};
+use serde_json::json;
+
+use crate::authority::{self, Authority, Flaw, Unbound};
+use crate::root::{Root, RootReference, Trusted};
+use crate::statement::SIGNATURE_PREDICATE;
 
 /// Largest document that is read, in bytes: what fits a ConfigMap.
 pub const MAX_POLICY_BYTES: usize = 1 << 20;
 
-/// What counts as a signature unless the policy says otherwise: Sigstore's and Notary's attachments.
-const SIGNATURE_TYPES: [&str; 2] = [
-    "application/vnd.dev.cosign.artifact.sig.v1+json",
-    "application/vnd.cncf.notary.signature",
-];
+/// Entries of a list whose entries cost work for each signature.
+const MAX_ENTRIES: usize = 32;
 
-/// Keys of documents that this version does not evaluate.
-const NOT_YET: [&str; 2] = ["signatures", "attestations"];
+/// Trusted roots that a policy may name.
+const MAX_ROOTS: usize = 8;
+
+/// What counts as a signature unless the policy says otherwise: Sigstore's and Notary's attachments.
+const SIGNATURE_TYPES: [&str; 3] = [
+    COSIGN_SIGNATURE,
+    "application/vnd.cncf.notary.signature",
+    "application/vnd.dev.sigstore.bundle.v0.3+json",
+];
 
 /// Why a document is no policy.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -25,15 +39,60 @@ pub enum Error {
     /// Another version, or none.
     #[error("the verification policy has version {0}, only version 1 is known")]
     Version(String),
-    /// A key that is known, and that nobody here can evaluate.
-    #[error("the verification policy's {0} is not supported yet; a policy with it is refused whole")]
-    NotSupported(&'static str),
     /// Nothing is required, so it would verify nothing.
     #[error("the verification policy requires nothing")]
     RequiresNothing,
     /// An entry without a word.
     #[error("the verification policy's {0} has a blank entry")]
     Blank(&'static str),
+    /// A list that asks for somebody, and names nobody.
+    #[error("the verification policy's {0} names nobody; leave the key out, or name who is believed")]
+    Empty(&'static str),
+    /// A list that is longer than is evaluated.
+    #[error("the verification policy's {0} has more than {MAX_ENTRIES} entries")]
+    TooMany(&'static str),
+    /// More trusted roots than a Pod is given.
+    #[error("the verification policy names more than {MAX_ROOTS} trusted roots")]
+    TooManyRoots,
+    /// An authority that nobody could be.
+    #[error("the verification policy's {list}, authority {name:?}: {what}")]
+    Authority {
+        /// The list it stands in.
+        list: &'static str,
+        /// Its name, as far as it is one.
+        name: String,
+        /// What to write otherwise.
+        what: String,
+    },
+    /// An authority whose signatures nobody here can evaluate.
+    #[error("the verification policy's {list}, authority {name:?}: {what}")]
+    NotSupported {
+        /// The list it stands in.
+        list: &'static str,
+        /// Its name.
+        name: String,
+        /// What is not evaluated.
+        what: String,
+    },
+    /// An attestation that nothing could satisfy.
+    #[error("the verification policy's attestations, {predicate_type:?}: {what}")]
+    Attestation {
+        /// What is attested.
+        predicate_type: String,
+        /// What to write otherwise.
+        what: String,
+    },
+    /// A trusted root that is named and was not given.
+    #[error("the verification policy's trusted root, {0}, is not there")]
+    RootMissing(RootReference),
+    /// A trusted root that nothing can be held to.
+    #[error("the verification policy's trusted root, {reference}: {what}")]
+    Root {
+        /// Where it stands; the shipped one has no place.
+        reference: String,
+        /// What is wrong with it, or what it lacks.
+        what: String,
+    },
 }
 
 impl Error {
@@ -43,9 +102,15 @@ impl Error {
         match self {
             Self::Malformed(_) => "verification_policy_malformed",
             Self::Version(_) => "verification_policy_version",
-            Self::NotSupported(_) => "verification_policy_unsupported",
+            Self::NotSupported { .. } => "verification_policy_unsupported",
             Self::RequiresNothing => "verification_policy_requires_nothing",
             Self::Blank(_) => "verification_policy_blank_entry",
+            Self::Empty(_) => "verification_policy_empty",
+            Self::TooMany(_) | Self::TooManyRoots => "verification_policy_too_many",
+            Self::Authority { .. } => "verification_policy_authority",
+            Self::Attestation { .. } => "verification_policy_attestation",
+            Self::RootMissing(_) => "trusted_root_missing",
+            Self::Root { .. } => "trusted_root_invalid",
         }
     }
 
@@ -53,22 +118,52 @@ impl Error {
     #[must_use]
     pub fn class(&self) -> FailureClass {
         match self {
-            Self::NotSupported(_) => FailureClass::Refused,
+            Self::NotSupported { .. } => FailureClass::Refused,
             _ => FailureClass::Input,
         }
     }
 }
 
+/// A document that is understood, whose trusted roots are yet to be read.
+#[derive(Clone, Debug)]
+pub struct PolicyDocument {
+    plain: Plain,
+    signatures: Vec<Unbound>,
+    authorities: Vec<Unbound>,
+    attestations: Vec<Attestation>,
+    bytes: Digest,
+}
+
 /// A policy that requires something.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Policy {
-    pub(crate) digest_pin: bool,
-    /// Empty for any.
-    pub(crate) artifact_types: Vec<String>,
-    pub(crate) annotations: Vec<String>,
-    pub(crate) signature: bool,
-    pub(crate) signature_types: Vec<String>,
+    pub(crate) plain: Plain,
+    /// Any one of them has to have signed the artifact; empty for nobody in particular.
+    pub(crate) signatures: Vec<Authority>,
+    /// Those that are named by attestations alone.
+    pub(crate) authorities: Vec<Authority>,
+    /// Each of them has to be there.
+    pub(crate) attestations: Vec<Attestation>,
     digest: Digest,
+}
+
+/// The requirements that need no cryptography.
+#[derive(Clone, Debug)]
+pub(crate) struct Plain {
+    pub digest_pin: bool,
+    /// Empty for any.
+    pub artifact_types: Vec<String>,
+    pub annotations: Vec<String>,
+    pub signature: bool,
+    pub signature_types: Vec<String>,
+}
+
+/// A statement about the artifact that has to be there.
+#[derive(Clone, Debug)]
+pub(crate) struct Attestation {
+    pub predicate_type: String,
+    /// Names of authorities, each of which has to have made it.
+    pub authorities: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -87,14 +182,27 @@ struct Document {
     require_signature: bool,
     #[serde(default, deserialize_with = "given")]
     signature_artifact_types: Vec<String>,
+    #[serde(default, deserialize_with = "given")]
+    signatures: Vec<authority::Document>,
+    #[serde(default, deserialize_with = "given")]
+    authorities: Vec<authority::Document>,
+    #[serde(default, deserialize_with = "given")]
+    attestations: Vec<AttestationDocument>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AttestationDocument {
+    predicate_type: String,
+    authorities: Vec<String>,
 }
 
 /// `artifact_types:` with nothing behind it means none, as it does in Go.
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-impl Policy {
+impl PolicyDocument {
     /// Reads a document of version 1.
     ///
     /// # Errors
@@ -114,44 +222,227 @@ impl Policy {
             }
             None => return Err(Error::Version("none".to_owned())),
         }
-        if let Some(key) = NOT_YET.into_iter().find(|key| keys.contains_key(key)) {
-            return Err(Error::NotSupported(key));
-        }
         let document: Document = serde_yaml_ng::from_slice(bytes).map_err(malformed)?;
+        for (key, entries) in document.lists() {
+            // Whoever writes the key wants somebody's signature; no list of nobody is what was meant.
+            if entries == 0 && keys.contains_key(key) {
+                return Err(Error::Empty(key));
+            }
+            if entries > MAX_ENTRIES {
+                return Err(Error::TooMany(key));
+            }
+        }
         document.check()?;
-        let defaults = || SIGNATURE_TYPES.map(str::to_owned).to_vec();
-        Ok(Self {
-            digest_pin: document.require_digest_pin,
-            artifact_types: document.artifact_types,
-            annotations: document.require_annotations,
-            signature: document.require_signature,
-            signature_types: match document.signature_artifact_types {
-                none if none.is_empty() => defaults(),
-                some => some,
+        let mut names = BTreeSet::new();
+        let signatures = authorities("signatures", document.signatures, &mut names)?;
+        let authorities = authorities("authorities", document.authorities, &mut names)?;
+        let attestations: Vec<Attestation> = document
+            .attestations
+            .into_iter()
+            .map(|one| one.read(&names))
+            .collect::<Result<_, _>>()?;
+        let named: BTreeSet<&String> = attestations.iter().flat_map(|one| &one.authorities).collect();
+        // Believing somebody of whom nothing is asked is a mistake in writing the policy.
+        if let Some(idle) = authorities
+            .iter()
+            .find(|authority| !named.contains(&authority.name))
+        {
+            return Err(flawed(
+                "authorities",
+                &idle.name,
+                "no attestation names it".to_owned(),
+            ));
+        }
+        let read = Self {
+            plain: Plain {
+                digest_pin: document.require_digest_pin,
+                artifact_types: document.artifact_types,
+                annotations: document.require_annotations,
+                signature: document.require_signature,
+                signature_types: match document.signature_artifact_types {
+                    none if none.is_empty() => SIGNATURE_TYPES.map(str::to_owned).to_vec(),
+                    some => some,
+                },
             },
-            digest: Digest::of(bytes),
+            signatures,
+            authorities,
+            attestations,
+            bytes: Digest::of(bytes),
+        };
+        match read.roots().len() {
+            0..=MAX_ROOTS => Ok(read),
+            _ => Err(Error::TooManyRoots),
+        }
+    }
+
+    /// The trusted roots that it names, each once, in order.
+    #[must_use]
+    pub fn roots(&self) -> BTreeSet<&RootReference> {
+        self.unbound().filter_map(Unbound::root).collect()
+    }
+
+    fn unbound(&self) -> impl Iterator<Item = &Unbound> {
+        self.signatures.iter().chain(&self.authorities)
+    }
+
+    /// The policy with the roots that it names. Others that are given are left alone.
+    ///
+    /// # Errors
+    /// When one is missing, or is none.
+    pub fn bind(self, given: &[Root]) -> Result<Policy, Error> {
+        let mut roots = BTreeMap::new();
+        let mut bound = Vec::new();
+        for reference in self.roots() {
+            let root = given.iter().find(|root| root.reference == *reference);
+            let root = root.ok_or_else(|| Error::RootMissing(reference.clone()))?;
+            let trusted = Trusted::parse(&root.bytes).map_err(|what| Error::Root {
+                reference: reference.to_string(),
+                what,
+            })?;
+            roots.insert(Some(reference.clone()), Arc::new(trusted));
+            bound.push(root.bound());
+        }
+        if self.unbound().any(Unbound::needs_public_good) {
+            let trusted = Trusted::public_good().map_err(|what| Error::Root {
+                reference: "the public good instance".to_owned(),
+                what,
+            })?;
+            roots.insert(None, Arc::new(trusted));
+        }
+        let digest = if bound.is_empty() {
+            self.bytes
+        } else {
+            let whole = json!({"policy": self.bytes.hex(), "roots": bound});
+            canonical::digest(&whole).map_err(|error| Error::Malformed(error.to_string()))?
+        };
+        let bind = |list: &'static str, unbound: Vec<Unbound>| -> Result<Vec<Authority>, Error> {
+            let unbound = unbound.into_iter();
+            unbound
+                .map(|one| {
+                    let name = one.name.clone();
+                    one.bind(&roots).map_err(|what| flawed(list, &name, what))
+                })
+                .collect()
+        };
+        Ok(Policy {
+            signatures: bind("signatures", self.signatures)?,
+            authorities: bind("authorities", self.authorities)?,
+            plain: self.plain,
+            attestations: self.attestations,
+            digest,
         })
     }
+}
 
-    /// Whether it asks for what is attached to an artifact, so that somebody has to list that.
-    #[must_use]
-    pub fn looks_at_attachments(&self) -> bool {
-        self.signature
+impl Policy {
+    /// Reads a document of version 1 that names no trusted root of its own.
+    ///
+    /// # Errors
+    /// As [`PolicyDocument::parse`] and [`PolicyDocument::bind`].
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        PolicyDocument::parse(bytes)?.bind(&[])
     }
 
-    /// SHA-256 of the document's bytes: what is recorded and bound into a plan.
+    /// What it asks about an artifact's attachments, so that somebody fetches that and no more.
+    #[must_use]
+    pub fn attachments(&self) -> Attachments {
+        if !self.signatures.is_empty() || !self.attestations.is_empty() {
+            Attachments::Read
+        } else if self.plain.signature {
+            Attachments::Listed
+        } else {
+            Attachments::LeftOut
+        }
+    }
+
+    /// What is recorded and bound into a plan: the SHA-256 of the document's bytes; where it names trusted roots, of
+    /// the canonical JSON `{"policy":<hex>,"roots":[{"digest":…,"key":…,"name":…,"uid":…},…]}`, by name and key.
     #[must_use]
     pub fn digest(&self) -> Digest {
         self.digest
     }
 }
 
+fn authorities(
+    list: &'static str,
+    documents: Vec<authority::Document>,
+    names: &mut BTreeSet<String>,
+) -> Result<Vec<Unbound>, Error> {
+    let documents = documents.into_iter();
+    documents
+        .map(|document| {
+            let name = document.name.clone();
+            if !names.insert(name.clone()) {
+                return Err(flawed(list, &name, "another authority has this name".to_owned()));
+            }
+            document.read().map_err(|flaw| match flaw {
+                Flaw::Text(what) => flawed(list, &name, what),
+                Flaw::Unsupported(what) => Error::NotSupported {
+                    list,
+                    name: quoted(&name),
+                    what,
+                },
+            })
+        })
+        .collect()
+}
+
+fn flawed(list: &'static str, name: &str, what: String) -> Error {
+    Error::Authority {
+        list,
+        name: quoted(name),
+        what,
+    }
+}
+
+impl AttestationDocument {
+    fn read(self, names: &BTreeSet<String>) -> Result<Attestation, Error> {
+        let flawed = |what: String| {
+            Err(Error::Attestation {
+                predicate_type: quoted(&self.predicate_type),
+                what,
+            })
+        };
+        if self.predicate_type == SIGNATURE_PREDICATE {
+            return flawed("a statement of this type is a signature; ask for it under signatures".to_owned());
+        }
+        if self.authorities.is_empty() {
+            return flawed("it names no authorities: without one, everybody's statement would do".to_owned());
+        }
+        if let Some(unknown) = self.authorities.iter().find(|name| !names.contains(*name)) {
+            return flawed(format!(
+                "there is no authority {:?} under signatures or authorities",
+                quoted(unknown)
+            ));
+        }
+        Ok(Attestation {
+            predicate_type: self.predicate_type,
+            authorities: self.authorities,
+        })
+    }
+}
+
 impl Document {
+    /// The lists that ask for cryptography, and how long each is.
+    fn lists(&self) -> [(&'static str, usize); 3] {
+        [
+            ("signatures", self.signatures.len()),
+            ("authorities", self.authorities.len()),
+            ("attestations", self.attestations.len()),
+        ]
+    }
+
     fn check(&self) -> Result<(), Error> {
+        let predicate_types: Vec<String> = self
+            .attestations
+            .iter()
+            .map(|one| one.predicate_type.clone())
+            .collect();
         for (key, list) in [
             ("artifact_types", &self.artifact_types),
             ("require_annotations", &self.require_annotations),
             ("signature_artifact_types", &self.signature_artifact_types),
+            ("attestations", &predicate_types),
         ] {
             if list.iter().any(|entry| entry.trim().is_empty()) {
                 return Err(Error::Blank(key));
@@ -160,11 +451,18 @@ impl Document {
         let requires = self.require_digest_pin
             || self.require_signature
             || !self.artifact_types.is_empty()
-            || !self.require_annotations.is_empty();
+            || !self.require_annotations.is_empty()
+            || !self.signatures.is_empty()
+            || !self.attestations.is_empty();
         if requires {
             Ok(())
         } else {
             Err(Error::RequiresNothing)
         }
     }
+}
+
+/// Whether an attachment of this listed type is a Sigstore bundle.
+pub(crate) fn is_bundle(artifact_type: &str) -> bool {
+    artifact_type.starts_with(SIGSTORE_BUNDLE)
 }

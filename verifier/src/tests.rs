@@ -25,12 +25,20 @@ fn artifact(line: &str) -> ArtifactDescription {
             size: 1,
             artifact_type: artifact_type.to_owned(),
             annotations: Default::default(),
+            evidence: Vec::new(),
         };
         match key {
             "pinned" => artifact.pinned = true,
             "type" => artifact.artifact_type = value,
             "referrer" => artifact.attached.push(attach(Found::Referrers, &value)),
             "tagged" => artifact.attached.push(attach(Found::ReferrersTag, &value)),
+            "attested" => {
+                let mut bundle = attach(Found::Referrers, "application/vnd.dev.sigstore.bundle.v0.3+json");
+                bundle
+                    .annotations
+                    .insert("dev.sigstore.bundle.predicateType".to_owned(), value);
+                artifact.attached.push(bundle);
+            }
             "cosign" => artifact.attached.push(attach(Found::SignatureTag, "")),
             annotation => {
                 artifact.annotations.insert(annotation.to_owned(), value);

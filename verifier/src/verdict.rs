@@ -1,10 +1,13 @@
 //! An artifact against a policy.
 
-use ptah_contract::artifact::{ArtifactDescription, Found, Verification};
+use ptah_contract::artifact::{ArtifactDescription, Attached, Attachments, Found, Verification};
 use ptah_contract::digest::Digest;
 use serde::Serialize;
 
-use crate::policy::Policy;
+use crate::candidate::{self, Artifact};
+use crate::policy::{Plain, Policy, is_bundle};
+use crate::signatures;
+use crate::statement::SIGNATURE_PREDICATE;
 
 /// One requirement, and what was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -15,6 +18,12 @@ pub struct Requirement {
     pub satisfied: bool,
     /// One sentence for people.
     pub detail: String,
+}
+
+impl Requirement {
+    fn sentence(&self) -> String {
+        format!("{}: {}", self.name, self.detail)
+    }
 }
 
 /// Every requirement of a policy, in the policy's order.
@@ -37,10 +46,7 @@ impl Verdict {
         if self.requirements.is_empty() {
             return Some("nothing was checked".to_owned());
         }
-        let findings: Vec<String> = self
-            .findings()
-            .map(|finding| format!("{}: {}", finding.name, finding.detail))
-            .collect();
+        let findings: Vec<String> = self.findings().map(Requirement::sentence).collect();
         (!findings.is_empty()).then(|| findings.join("; "))
     }
 
@@ -50,10 +56,55 @@ impl Verdict {
     }
 }
 
+/// Which annotation of an attached bundle says what it states (cosign, BUNDLE_SPEC.md).
+const PREDICATE_TYPE: &str = "dev.sigstore.bundle.predicateType";
+
 impl Policy {
     /// Checks every requirement.
     #[must_use]
     pub fn check(&self, artifact: &ArtifactDescription) -> Verdict {
+        let mut requirements = self.plain.check(artifact);
+        let candidates = candidate::of(artifact);
+        let by_digest = Artifact {
+            digest: artifact.digest,
+            bytes: None,
+        };
+        requirements.extend(self.signed(&candidates, by_digest, &signatures::looked(artifact)));
+        Verdict { requirements }
+    }
+
+    /// Checks a bundle about content that lies in no registry: by its digest, or with its bytes as well. What a policy
+    /// asks of a manifest such content cannot satisfy.
+    #[must_use]
+    pub fn check_blob(&self, digest: Digest, bytes: Option<&[u8]>, bundle: &[u8]) -> Verdict {
+        let mut requirements = self.plain.of_no_manifest();
+        let artifact = Artifact { digest, bytes };
+        let candidates = [candidate::bundle("the bundle".to_owned(), bundle, artifact)];
+        requirements.extend(self.signed(&candidates, artifact, ""));
+        Verdict { requirements }
+    }
+}
+
+impl Plain {
+    /// Every requirement that is made of a manifest, as content without one answers it.
+    fn of_no_manifest(&self) -> Vec<Requirement> {
+        let asked = [
+            ("require_digest_pin", self.digest_pin),
+            ("artifact_types", !self.artifact_types.is_empty()),
+            ("require_annotations", !self.annotations.is_empty()),
+            ("require_signature", self.signature),
+        ];
+        let asked = asked.into_iter().filter(|(_, asked)| *asked);
+        asked
+            .map(|(name, _)| Requirement {
+                name,
+                satisfied: false,
+                detail: "this is asked of an artifact in a registry, and there is none".to_owned(),
+            })
+            .collect()
+    }
+
+    fn check(&self, artifact: &ArtifactDescription) -> Vec<Requirement> {
         let mut requirements = Vec::new();
         let mut say = |name, satisfied, detail: String| {
             requirements.push(Requirement {
@@ -92,16 +143,12 @@ impl Policy {
             let (satisfied, detail) = self.signature(artifact);
             say("require_signature", satisfied, detail);
         }
-        Verdict { requirements }
+        requirements
     }
 
     /// Presence alone: of an attachment whose type counts, or of cosign's own tag.
     fn signature(&self, artifact: &ArtifactDescription) -> (bool, String) {
-        let counts = |kind: &String| self.signature_types.contains(kind);
-        let signed = artifact
-            .attached
-            .iter()
-            .find(|attached| attached.found == Found::SignatureTag || counts(&attached.artifact_type));
+        let signed = artifact.attached.iter().find(|one| self.counts(one));
         let attached = artifact.attached.iter();
         let mut kinds: Vec<&str> = attached.map(|one| one.artifact_type.as_str()).collect();
         kinds.sort_unstable();
@@ -130,16 +177,33 @@ impl Policy {
     }
 }
 
+impl Plain {
+    fn counts(&self, attached: &Attached) -> bool {
+        if attached.found == Found::SignatureTag {
+            return true;
+        }
+        let kind = &attached.artifact_type;
+        // An attestation is a bundle too, and is no signature.
+        let states = attached.annotations.get(PREDICATE_TYPE);
+        let attests = is_bundle(kind) && states.is_some_and(|predicate| predicate != SIGNATURE_PREDICATE);
+        self.signature_types.contains(kind) && !attests
+    }
+}
+
 impl Verification for Policy {
     fn digest(&self) -> Digest {
         self.digest()
     }
 
-    fn looks_at_attachments(&self) -> bool {
-        self.looks_at_attachments()
+    fn attachments(&self) -> Attachments {
+        self.attachments()
     }
 
-    fn refusal(&self, artifact: &ArtifactDescription) -> Option<String> {
-        self.check(artifact).refusal()
+    fn judge(&self, artifact: &ArtifactDescription) -> Result<Vec<String>, String> {
+        let verdict = self.check(artifact);
+        match verdict.refusal() {
+            Some(why) => Err(why),
+            None => Ok(verdict.requirements.iter().map(Requirement::sentence).collect()),
+        }
     }
 }

@@ -13,8 +13,37 @@ const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 /// Type of the artifact.
 pub const ARTIFACT_TYPE: &str = "application/vnd.example.sql.v1";
 
-/// Writes the layout; the digest of the artifact's manifest.
+/// A layer of an artifact.
+#[derive(Debug, Clone)]
+pub struct Layer {
+    /// Its media type.
+    pub media_type: &'static str,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Its annotations.
+    pub annotations: Value,
+}
+
+/// Writes the layout of files; the digest of the artifact's manifest.
 pub fn layout(folder: &Path, files: &[(String, String)], annotations: &Value) -> Result<String> {
+    let layers: Vec<Layer> = files
+        .iter()
+        .map(|(title, text)| Layer {
+            media_type: "application/sql",
+            bytes: text.clone().into_bytes(),
+            annotations: json!({"org.opencontainers.image.title": title}),
+        })
+        .collect();
+    layout_of(folder, ARTIFACT_TYPE, &layers, annotations)
+}
+
+/// Writes the layout of layers; the digest of the artifact's manifest.
+pub fn layout_of(
+    folder: &Path,
+    artifact_type: &str,
+    layers: &[Layer],
+    annotations: &Value,
+) -> Result<String> {
     let blobs = folder.join("blobs/sha256");
     fs::create_dir_all(&blobs).with_context(|| format!("cannot make {}", blobs.display()))?;
     let put = |media_type: &str, bytes: &[u8]| -> Result<Value> {
@@ -23,14 +52,14 @@ pub fn layout(folder: &Path, files: &[(String, String)], annotations: &Value) ->
         Ok(json!({"mediaType": media_type, "digest": format!("sha256:{hex}"), "size": bytes.len()}))
     };
     let config = put("application/vnd.oci.empty.v1+json", b"{}")?;
-    let mut layers = Vec::new();
-    for (title, text) in files {
-        let mut layer = put("application/sql", text.as_bytes())?;
-        layer["annotations"] = json!({"org.opencontainers.image.title": title});
-        layers.push(layer);
+    let mut described_layers = Vec::new();
+    for layer in layers {
+        let mut described = put(layer.media_type, &layer.bytes)?;
+        described["annotations"] = layer.annotations.clone();
+        described_layers.push(described);
     }
-    let manifest = json!({"schemaVersion": 2, "mediaType": MANIFEST, "artifactType": ARTIFACT_TYPE,
-        "config": config, "layers": layers, "annotations": annotations});
+    let manifest = json!({"schemaVersion": 2, "mediaType": MANIFEST, "artifactType": artifact_type,
+        "config": config, "layers": described_layers, "annotations": annotations});
     let described = put(MANIFEST, manifest.to_string().as_bytes())?;
     let index = json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": [described]});
     fs::write(folder.join("index.json"), index.to_string()).context("cannot write the index")?;

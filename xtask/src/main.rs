@@ -34,6 +34,10 @@ enum Task {
         /// Where the files are: git and oci start a real Git server and use a real registry.
         #[arg(long, value_enum, default_value_t = demo::Kind::ConfigMap)]
         source: demo::Kind,
+        /// Sign each artifact with the real cosign, declare whose signature is believed, and sign with another key at the
+        /// end.
+        #[arg(long)]
+        signed: bool,
         #[command(flatten)]
         theirs: Theirs,
     },
@@ -198,6 +202,7 @@ fn work(task: Task) -> Result<ExitCode> {
             yes,
             keep,
             source,
+            signed,
             theirs,
         } => {
             let theirs = theirs.parse()?;
@@ -207,6 +212,7 @@ fn work(task: Task) -> Result<ExitCode> {
                     yes,
                     keep,
                     source,
+                    signed,
                     theirs,
                 },
             )?;

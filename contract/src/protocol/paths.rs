@@ -14,6 +14,8 @@ pub const SOURCE_AUTH_DIR: &str = "/ptah/source-auth";
 pub const SOURCE_CA_FILE: &str = "/ptah/source-ca/ca.crt";
 /// The verification policy. Only the init container has it.
 pub const VERIFICATION_POLICY_FILE: &str = "/ptah/verification-policy/policy.yaml";
+/// A trusted root that the policy names, in the folder of its number. Only the init container has it.
+pub const TRUSTED_ROOT_FILE: &str = "trusted_root.json";
 /// What the init container found, read-only in the main container.
 pub const SOURCE_DIR: &str = "/ptah/source";
 /// The report in [`SOURCE_DIR`].
@@ -37,6 +39,12 @@ pub const MANIFEST_KEY: &str = "manifest.json";
 #[must_use]
 pub fn snapshot_key(index: usize) -> String {
     format!("file-{index:05}")
+}
+
+/// The folder of the `index`th trusted root of a request.
+#[must_use]
+pub fn trusted_root_dir(index: usize) -> String {
+    format!("/ptah/trusted-root-{index}")
 }
 
 /// File name of the `index`th chunk of a plan in [`PLAN_DIR`].

@@ -57,8 +57,23 @@ pub struct SourceRevision {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct VerificationRequest {
-    /// SHA-256 of the policy's bytes.
+    /// SHA-256 of the policy's bytes, and of the trusted roots where it names some.
     pub policy_digest: Digest,
+    /// The trusted roots that it names, in the order of their files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roots: Vec<TrustedRootRequest>,
+}
+
+/// A trusted root that a policy names: a key of an immutable ConfigMap.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TrustedRootRequest {
+    /// Name of the ConfigMap.
+    pub name: String,
+    /// Its key.
+    pub key: String,
+    /// Its UID, which the policy's digest covers.
+    pub uid: String,
 }
 
 /// What the init container does.
@@ -105,9 +120,37 @@ pub struct FetchedReport {
     /// The artifact, of an OCI source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact: Option<ArtifactReport>,
-    /// Digest of the verification policy that it satisfies.
+    /// The policy that it satisfies, where it was held to one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub satisfies: Option<Digest>,
+    pub verified: Option<VerifiedReport>,
+}
+
+/// A policy that is satisfied, and by what.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct VerifiedReport {
+    /// Digest of the policy, with the trusted roots that it names.
+    pub policy_digest: Digest,
+    /// What was found of each requirement, in a sentence for people.
+    pub satisfied: Vec<String>,
+}
+
+impl VerifiedReport {
+    /// Sentences that are kept, and characters of each: they end in a status.
+    const MOST: (usize, usize) = (16, 512);
+
+    /// As many sentences as a status has room for, and as much of each.
+    #[must_use]
+    pub fn new(policy_digest: Digest, satisfied: Vec<String>) -> Self {
+        let (sentences, characters) = Self::MOST;
+        let satisfied = satisfied.into_iter().take(sentences);
+        Self {
+            policy_digest,
+            satisfied: satisfied
+                .map(|one| one.chars().take(characters).collect())
+                .collect(),
+        }
+    }
 }
 
 /// What was found.

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use ptah_contract::artifact::ArtifactDescription;
+use ptah_contract::artifact::{ArtifactDescription, Attachments};
 use ptah_contract::digest::Digest;
 use ptah_contract::resolution::{Kind, Resolution};
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 
+use super::evidence::Budget;
 use super::manifest::{ACCEPT, Descriptor, Document, MAX_MANIFEST, Manifest, is_index};
 use super::session::Session;
 use super::{Error, Request, Selector, layers, referrers, shape};
@@ -58,23 +59,6 @@ pub async fn resolve_if_changed(
     finish(request, &session, found, out).await.map(Some)
 }
 
-/// Whether attachments are listed: two requests or more that not every policy needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Attachments {
-    /// They are.
-    Listed,
-    /// They are not, and the description has none.
-    LeftOut,
-}
-
-impl Attachments {
-    /// Listed where they are wanted.
-    #[must_use]
-    pub fn wanted(wanted: bool) -> Self {
-        if wanted { Self::Listed } else { Self::LeftOut }
-    }
-}
-
 /// What a policy wants to know of the artifact with this digest. `request` holds the reference as somebody wrote it.
 ///
 /// # Errors
@@ -88,8 +72,9 @@ pub async fn describe(
     let session = Session::open(request, attempt)?;
     let found = pull(&session, &Selector::Digest(digest)).await?;
     let attached = match attachments {
-        Attachments::Listed => referrers::of(&session, found.digest).await?,
         Attachments::LeftOut => Vec::new(),
+        Attachments::Listed => referrers::of(&session, found.digest, None).await?,
+        Attachments::Read => referrers::of(&session, found.digest, Some(Budget::default())).await?,
     };
     Ok(ArtifactDescription {
         reference: request.requested.clone(),

@@ -9,20 +9,18 @@ use std::io::{self, Read};
 
 use futures::{StreamExt as _, TryStreamExt as _};
 use ptah_contract::digest::Digest;
-use reqwest::Method;
-use reqwest::header::CONTENT_LENGTH;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 use tokio_util::bytes::{Buf as _, Bytes};
 use tokio_util::task::TaskTracker;
 
 use super::Error;
+use super::blob::Blob;
 use super::manifest::Descriptor;
 use super::session::Session;
 use super::shape::{Form, Part};
 use crate::archive;
 use crate::content::{Content, Writer};
-use crate::net::Response;
 
 /// Layers fetched side by side: what hides the distance to a registry, and does not press it.
 const SIDE_BY_SIDE: usize = 4;
@@ -145,83 +143,6 @@ async fn unpacked(
             source,
         },
     })
-}
-
-/// A blob on its way, counted.
-struct Blob<'a> {
-    session: &'a Session<'a>,
-    layer: &'a Descriptor,
-    response: Response,
-    received: u64,
-}
-
-impl<'a> Blob<'a> {
-    async fn open(session: &'a Session<'a>, layer: &'a Descriptor) -> Result<Self, Error> {
-        let url = session.url(&format!("blobs/{}", layer.digest))?;
-        let response = session.ask(Method::GET, &url, "*/*").await?;
-        if response.status().as_u16() == 404 {
-            return Err(Error::NotFound {
-                registry: session.registry(),
-                what: "blob",
-                name: layer.digest.to_string(),
-            });
-        }
-        let response = response.success()?;
-        let length = response.headers().get(CONTENT_LENGTH);
-        let length: Option<u64> = length.and_then(|value| value.to_str().ok()?.parse().ok());
-        let blob = Self {
-            session,
-            layer,
-            response,
-            received: 0,
-        };
-        match length {
-            Some(length) if length != layer.size => Err(blob.other_size(length)),
-            _ => Ok(blob),
-        }
-    }
-
-    /// The next bytes; `None` once as many came as there have to be.
-    async fn next(&mut self) -> Result<Option<Bytes>, Error> {
-        if let Some(bytes) = self.response.chunk(self.session.attempt).await? {
-            self.received += bytes.len() as u64;
-            if self.received > self.layer.size {
-                return Err(self.other_size(self.received));
-            }
-            return Ok(Some(bytes));
-        }
-        if self.received < self.layer.size {
-            return Err(Error::CutShort {
-                digest: self.layer.digest,
-                registry: self.session.registry(),
-                found: self.received,
-                wanted: self.layer.size,
-            });
-        }
-        Ok(None)
-    }
-
-    /// What its bytes gave has to be its digest.
-    fn gave(&self, found: Digest) -> Result<(), Error> {
-        if found == self.layer.digest {
-            return Ok(());
-        }
-        Err(Error::OtherDigest {
-            what: format!("the blob {}", self.layer.digest),
-            registry: self.session.registry(),
-            found,
-            wanted: self.layer.digest,
-        })
-    }
-
-    fn other_size(&self, found: u64) -> Error {
-        Error::OtherSize {
-            what: format!("the blob {}", self.layer.digest),
-            registry: self.session.registry(),
-            found,
-            wanted: self.layer.size,
-        }
-    }
 }
 
 /// The pieces of a layer as a reader, for code that waits where it stands. `None` is the end; a sender that goes away

@@ -9,8 +9,9 @@ use reqwest::Method;
 use reqwest::header::CONTENT_TYPE;
 
 use super::artifact::get;
+use super::evidence::{self, Budget};
 use super::link;
-use super::manifest::{Descriptor, Document, MAX_MANIFEST, OCI_INDEX, OCI_MANIFEST};
+use super::manifest::{Descriptor, Document, MAX_MANIFEST, Manifest, OCI_INDEX, OCI_MANIFEST};
 use super::session::Session;
 use super::{Error, Selector};
 
@@ -21,28 +22,68 @@ const EMPTY: &str = "application/vnd.oci.empty.v1+json";
 /// Pages that they are read from.
 const MAX_PAGES: usize = 100;
 
-pub(super) async fn of(session: &Session<'_>, digest: Digest) -> Result<Vec<Attached>, Error> {
-    let mut attached = match api(session, digest).await? {
-        Some(attached) => attached,
+/// Everything that is attached; with what may be signatures in it when `evidence` is given.
+pub(super) async fn of(
+    session: &Session<'_>,
+    digest: Digest,
+    mut evidence: Option<Budget>,
+) -> Result<Vec<Attached>, Error> {
+    let mut attached = Vec::new();
+    // First, since one manifest holds all the signatures that cosign keeps there: others cannot use up the budget.
+    if let Some(mut signatures) = signature(session, digest).await? {
+        let (one, manifest) = &mut signatures;
+        if let Some(budget) = &mut evidence {
+            one.evidence = budget.read(session, manifest).await?;
+        }
+        attached.push(signatures.0);
+    }
+    let listed = match api(session, digest).await? {
+        Some(listed) => listed,
         None => by_tag(session, digest).await?,
     };
-    for one in &mut attached {
-        name(session, one).await?;
+    let first = attached.len();
+    attached.extend(listed);
+    let mut order: Vec<usize> = (first..attached.len()).collect();
+    // What calls itself a signature comes before what does not, for the same reason.
+    order.sort_by_key(|at| !evidence::is_named(&attached[*at].artifact_type));
+    for at in order {
+        open(session, &mut attached[at], &mut evidence).await?;
     }
-    attached.extend(signature(session, digest).await?);
     Ok(attached)
 }
 
-/// Some registries list the configuration's media type, or nothing, where the type should stand. Then the attachment
-/// itself is asked what it is.
-async fn name(session: &Session<'_>, one: &mut Attached) -> Result<(), Error> {
-    if !matches!(one.artifact_type.as_str(), "" | EMPTY) {
+/// Asks an attachment itself: what it is, since some registries list the configuration's media type, or nothing,
+/// where the type should stand; and what may be signatures in it.
+async fn open(session: &Session<'_>, one: &mut Attached, budget: &mut Option<Budget>) -> Result<(), Error> {
+    let nameless = matches!(one.artifact_type.as_str(), "" | EMPTY);
+    // A bundle is a signature or a statement about something else, which its annotations say; not every list has them.
+    let unexplained = evidence::is_named(&one.artifact_type) && one.annotations.is_empty();
+    if !nameless && !unexplained && budget.is_none() {
+        return Ok(());
+    }
+    if let Some(left_out) = budget.as_mut().and_then(|budget| budget.manifest(one)) {
+        one.evidence = vec![left_out];
         return Ok(());
     }
     match get(session, &Selector::Digest(one.digest)).await {
-        Ok((_, _, Document::Manifest(manifest))) => manifest.kind().clone_into(&mut one.artifact_type),
+        Ok((_, _, Document::Manifest(manifest))) => {
+            if nameless {
+                manifest.kind().clone_into(&mut one.artifact_type);
+            }
+            if one.annotations.is_empty() {
+                one.annotations.clone_from(&manifest.annotations);
+            }
+            if let Some(budget) = budget {
+                one.evidence = budget.read(session, &manifest).await?;
+            }
+        }
         // It is listed, and that is all that can be said of it.
-        Ok((_, _, Document::Index(_))) | Err(Error::Manifest(_) | Error::NotFound { .. }) => {}
+        Ok((_, _, Document::Index(_))) => {}
+        Err(error @ (Error::Manifest(_) | Error::NotFound { .. })) => {
+            if budget.is_some() {
+                one.evidence = vec![evidence::unread(one, error.to_string())];
+            }
+        }
         Err(error) => return Err(error),
     }
     Ok(())
@@ -109,17 +150,21 @@ async fn by_tag(session: &Session<'_>, digest: Digest) -> Result<Vec<Attached>, 
     Ok(attached)
 }
 
-async fn signature(session: &Session<'_>, digest: Digest) -> Result<Option<Attached>, Error> {
+async fn signature(session: &Session<'_>, digest: Digest) -> Result<Option<(Attached, Manifest)>, Error> {
     let tag = Selector::Tag(format!("sha256-{}.sig", digest.hex()));
     match get(session, &tag).await {
-        Ok((digest, size, Document::Manifest(manifest))) => Ok(Some(Attached {
-            found: Found::SignatureTag,
-            media_type: OCI_MANIFEST.to_owned(),
-            digest,
-            size,
-            artifact_type: manifest.kind().to_owned(),
-            annotations: manifest.annotations,
-        })),
+        Ok((digest, size, Document::Manifest(manifest))) => {
+            let attached = Attached {
+                found: Found::SignatureTag,
+                media_type: OCI_MANIFEST.to_owned(),
+                digest,
+                size,
+                artifact_type: manifest.kind().to_owned(),
+                annotations: manifest.annotations.clone(),
+                evidence: Vec::new(),
+            };
+            Ok(Some((attached, manifest)))
+        }
         // Something else under that tag is no signature, and no reason to stop.
         Ok((_, _, Document::Index(_))) | Err(Error::Manifest(_) | Error::NotFound { .. }) => Ok(None),
         Err(error) => Err(error),
@@ -147,6 +192,7 @@ fn extend(
         size: descriptor.size,
         artifact_type: descriptor.artifact_type.unwrap_or_default(),
         annotations: descriptor.annotations,
+        evidence: Vec::new(),
     }));
     Ok(())
 }

@@ -107,7 +107,7 @@ fn report(resolution: &Resolution) -> SourceReport {
             bytes: resolution.bytes,
             files: resolution.files,
             artifact: None,
-            satisfies: None,
+            verified: None,
         }),
     }
 }

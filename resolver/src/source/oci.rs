@@ -2,17 +2,18 @@
 
 use std::path::Path;
 
-use ptah_contract::artifact::{ArtifactDescription, Verification};
+use ptah_contract::artifact::{ArtifactDescription, Attachments, Verification};
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::{Failure, FailureClass};
 use ptah_contract::protocol::{
     ArtifactReport, FetchedReport, SourceReport, SourceRequest, SourceRevision, Step, StepFailure,
+    VerifiedReport,
 };
 use ptah_contract::resolution::Resolution;
 
 use super::{Access, resolving};
 use crate::net::Attempt;
-use crate::oci::{self, Attachments, Credentials, Family, Reference, Request};
+use crate::oci::{self, Credentials, Family, Reference, Request};
 
 pub(super) async fn reach(
     wanted: &SourceRequest,
@@ -31,8 +32,19 @@ pub(super) async fn reach(
         .map_err(|error| resolving(error.to_failure()))?;
     let resolution = match (found, &wanted.known) {
         (Some(resolution), _) => resolution,
-        // Only a refresh knows something, and it stands on the verdict of then: same artifact, same policy.
+        // Only a refresh knows something. What the artifact says of itself cannot have changed, and the verdict of then
+        // stands; what others have attached to it can, and a signature that was taken away is believed no longer.
         (None, Some(known)) => {
+            if let Some(policy) = verification.filter(|policy| policy.attachments() != Attachments::LeftOut) {
+                let digest = known.revision.parse().map_err(|_| {
+                    resolving(Failure::new(
+                        "invalid_request",
+                        FailureClass::Internal,
+                        "the known revision is no digest",
+                    ))
+                })?;
+                verify(access, &request, digest, policy).await?;
+            }
             return Ok(SourceReport {
                 found: known.clone(),
                 fetched: None,
@@ -58,12 +70,7 @@ pub(super) async fn reach(
         None => None,
         Some(policy) => Some(verify(access, &request, digest, policy).await?),
     };
-    Ok(report(
-        &resolution,
-        digest,
-        described.as_ref(),
-        verification.map(Verification::digest),
-    ))
+    Ok(report(&resolution, digest, described))
 }
 
 async fn once(
@@ -93,8 +100,8 @@ async fn verify(
     request: &Request,
     digest: Digest,
     policy: &dyn Verification,
-) -> Result<ArtifactDescription, StepFailure> {
-    let attachments = Attachments::wanted(policy.looks_at_attachments());
+) -> Result<(ArtifactDescription, VerifiedReport), StepFailure> {
+    let attachments = policy.attachments();
     let described = access
         .attempts(
             |attempt| async move { oci::describe(request, digest, attachments, &attempt).await },
@@ -102,9 +109,9 @@ async fn verify(
         )
         .await
         .map_err(|error| verifying(error.to_failure()))?;
-    match policy.refusal(&described) {
-        None => Ok(described),
-        Some(why) => Err(verifying(Failure::new(
+    match policy.judge(&described) {
+        Ok(satisfied) => Ok((described, VerifiedReport::new(policy.digest(), satisfied))),
+        Err(why) => Err(verifying(Failure::new(
             "policy_refused",
             FailureClass::Refused,
             why,
@@ -149,9 +156,9 @@ fn request(
 fn report(
     resolution: &Resolution,
     digest: Digest,
-    described: Option<&ArtifactDescription>,
-    satisfies: Option<Digest>,
+    verified: Option<(ArtifactDescription, VerifiedReport)>,
 ) -> SourceReport {
+    let (described, verified) = verified.unzip();
     SourceReport {
         found: SourceRevision {
             revision: digest.to_string(),
@@ -168,7 +175,7 @@ fn report(
                 artifact_type: described
                     .map_or_else(String::new, |described| described.artifact_type.clone()),
             }),
-            satisfies,
+            verified,
         }),
     }
 }

@@ -7,13 +7,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use ptah_contract::artifact::Verification;
-use ptah_contract::digest::Digest;
 use ptah_contract::failure::{Failure, FailureClass};
-use ptah_contract::protocol::{Outcome, Request, SourceReport, SourceRequest, Step, StepFailure, paths};
+use ptah_contract::protocol::{
+    Outcome, Request, SourceReport, SourceRequest, Step, StepFailure, TrustedRootRequest, paths,
+};
 use ptah_resolver::content;
 use ptah_resolver::net::{self, Network};
 use ptah_resolver::source::{self, Access};
-use ptah_verifier::Policy;
+use ptah_verifier::{Policy, PolicyDocument, Root, RootReference};
 use tokio_util::sync::CancellationToken;
 
 use super::deliver::Delivery;
@@ -89,16 +90,38 @@ fn policy(wanted: &SourceRequest) -> Result<Option<Policy>, Failure> {
     };
     let path = Path::new(paths::VERIFICATION_POLICY_FILE);
     let bytes = optional(path, "verificationPolicyFrom", "policy_missing")?.unwrap_or_default();
-    if Digest::of(&bytes) != wanted.policy_digest {
+    let read = |error: ptah_verifier::Error| Failure::new(error.code(), error.class(), error.to_string());
+    let document = PolicyDocument::parse(&bytes).map_err(read)?;
+    let roots = roots(&wanted.roots)?;
+    let policy = document.bind(&roots).map_err(read)?;
+    // Covers the bytes of the policy and of its roots, and the UIDs that the manager saw.
+    if policy.digest() != wanted.policy_digest {
         return Err(Failure::new(
             "policy_changed",
             FailureClass::Transient,
-            "the verification policy is not the one that this operation was claimed for",
+            "the verification policy, or a trusted root that it names, is not the one that this operation was claimed for",
         ));
     }
-    Policy::parse(&bytes)
-        .map(Some)
-        .map_err(|error| Failure::new(error.code(), error.class(), error.to_string()))
+    Ok(Some(policy))
+}
+
+/// The trusted roots of the request, each from its own file.
+fn roots(wanted: &[TrustedRootRequest]) -> Result<Vec<Root>, Failure> {
+    let wanted = wanted.iter().enumerate();
+    wanted
+        .map(|(at, root)| {
+            let path = Path::new(&paths::trusted_root_dir(at)).join(paths::TRUSTED_ROOT_FILE);
+            let bytes = optional(&path, "trusted_root_from", "trusted_root_missing")?;
+            Ok(Root {
+                reference: RootReference {
+                    name: root.name.clone(),
+                    key: root.key.clone(),
+                },
+                uid: root.uid.clone(),
+                bytes: bytes.unwrap_or_default(),
+            })
+        })
+        .collect()
 }
 
 /// The bytes of the certificate authorities that the spec names; the volume is there only when it names them.

@@ -8,6 +8,7 @@ use ptah_contract::plan_document::{PlanDocument, Proof, Statement};
 use ptah_contract::protocol::{
     ApplyReport, ArtifactReport, FetchedReport, ObserveReport, Operation, Outcome, PROTOCOL_VERSION,
     PlanReport, PlanResult, SourceReport, SourceRevision, Step as OperationStep, StepFailure, TargetReading,
+    VerifiedReport,
 };
 
 use super::super::claim;
@@ -141,7 +142,7 @@ impl World {
                 bytes: 3,
                 files: 1,
                 artifact: None,
-                satisfies: None,
+                verified: None,
             };
             return Ok(source.and_then(SourceStatus::revision).map(|found| SourceReport {
                 found,
@@ -172,7 +173,12 @@ impl World {
                 resolved_reference: format!("registry.example/app@{revision}"),
                 artifact_type: "application/vnd.stokaro.ptah.schema.v1".to_owned(),
             }),
-            satisfies: terms.verification_policy.as_ref().map(|policy| policy.digest),
+            verified: terms.verification_policy.as_ref().map(|policy| {
+                VerifiedReport::new(
+                    policy.digest,
+                    vec!["artifact_types: the artifact is known".into()],
+                )
+            }),
         };
         SourceReport {
             fetched: Some(fetched),

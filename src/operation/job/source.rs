@@ -4,7 +4,7 @@
 //! a name of ours; it holds nothing of the database. What is not there is told by the runner, by the name of the key.
 
 use k8s_openapi::api::core::v1::{Volume, VolumeMount};
-use ptah_api::{DesiredSource, RegistryAuthMode};
+use ptah_api::{ConfigMapKeySelector, DesiredSource, RegistryAuthMode, SourceTerms};
 use ptah_contract::protocol::paths;
 use ptah_resolver::git::SECRET_KEYS;
 
@@ -15,7 +15,9 @@ use super::volume;
 const REGISTRY_GRANTS: [&str; 3] = ["registry", "allowPlainHTTP", "caSHA256"];
 
 /// The volumes of the init container, each with where it mounts it.
-pub(super) fn volumes(desired: &DesiredSource, resolves: bool) -> Vec<(Volume, VolumeMount)> {
+///
+/// `terms` are what the source is held to while it is resolved; what was resolved before is held to its digest alone.
+pub(super) fn volumes(desired: &DesiredSource, terms: Option<&SourceTerms>) -> Vec<(Volume, VolumeMount)> {
     let mut volumes = vec![(
         volume::work("source", "1Mi"),
         mount("source", paths::SOURCE_DIR, false),
@@ -41,10 +43,24 @@ pub(super) fn volumes(desired: &DesiredSource, resolves: bool) -> Vec<(Volume, V
             "/ptah/source-ca",
         );
     }
-    if let Some(policy) = desired.verification_policy_from.as_ref().filter(|_| resolves) {
+    let Some(terms) = terms else {
+        return volumes;
+    };
+    if let Some(policy) = &desired.verification_policy_from {
         given(
             volume::config_map_key("verification-policy", policy, "policy.yaml"),
             "/ptah/verification-policy",
+        );
+    }
+    for (at, root) in terms.trusted_roots.iter().enumerate() {
+        let selector = ConfigMapKeySelector {
+            name: root.name.clone(),
+            key: root.key.clone(),
+            optional: None,
+        };
+        given(
+            volume::config_map_key(&format!("trusted-root-{at}"), &selector, paths::TRUSTED_ROOT_FILE),
+            &paths::trusted_root_dir(at),
         );
     }
     volumes

@@ -2,15 +2,19 @@
 //! and a password.
 
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use rcgen::{CertifiedKey, generate_simple_self_signed};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ptah_contract::artifact::SIMPLE_SIGNING;
+use rcgen::{CertifiedKey, KeyPair, SigningKey as _, generate_simple_self_signed};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use xtask::artifact;
 pub use xtask::artifact::ARTIFACT_TYPE;
+use xtask::artifact::{self, Layer};
 use xtask::node::paths::{ADDRESS, REGISTRY};
 use xtask::run;
 
@@ -31,16 +35,36 @@ pub fn push(repository: &str, tag: &str, files: &[(&str, &str)], annotations: &V
         .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
         .collect();
     let digest = artifact::layout(folder.path(), &files, annotations)?;
+    upload(folder.path(), &format!("{repository}:{tag}"))?;
+    Ok(digest)
+}
+
+/// Signs the artifact with this digest as cosign does under its own tag (cosign, SIGNATURE_SPEC.md).
+pub fn sign(repository: &str, digest: &str, key: &KeyPair) -> Result<()> {
+    let payload = json!({"critical": {"identity": {"docker-reference": repository},
+        "image": {"docker-manifest-digest": digest}, "type": "cosign container image signature"}, "optional": null});
+    let payload = payload.to_string().into_bytes();
+    let signature = STANDARD.encode(key.sign(&payload)?);
+    let layer = Layer {
+        media_type: SIMPLE_SIGNING,
+        bytes: payload,
+        annotations: json!({"dev.cosignproject.cosign/signature": signature}),
+    };
+    let folder = tempfile::tempdir()?;
+    artifact::layout_of(folder.path(), "", &[layer], &json!({}))?;
+    upload(
+        folder.path(),
+        &format!("{repository}:{}.sig", digest.replace(':', "-")),
+    )
+}
+
+fn upload(layout: &Path, reference: &str) -> Result<()> {
     let mut crane = shared().node.command("crane")?;
-    crane
-        .arg("push")
-        .arg(folder.path())
-        .arg(format!("{repository}:{tag}"));
-    if repository.starts_with(REGISTRY) {
+    crane.arg("push").arg(layout).arg(reference);
+    if reference.starts_with(REGISTRY) {
         crane.arg("--insecure");
     }
-    run::quiet(&mut crane)?;
-    Ok(digest)
+    run::quiet(&mut crane)
 }
 
 /// distribution with TLS and a password, in the node's network.

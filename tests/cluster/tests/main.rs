@@ -20,3 +20,4 @@ mod snapshots;
 mod sources;
 mod stored_plans;
 mod targets;
+mod verification;

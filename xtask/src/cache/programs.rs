@@ -115,6 +115,14 @@ const STATUS_READER: Group = Group {
     ..PLAIN
 };
 
+/// The program that signs for the demo, and that the fixtures of verification are made with. No part of the node: it
+/// takes minutes to build.
+const COSIGN: Group = Group {
+    name: "cosign",
+    programs: &[("github.com/sigstore/cosign/v3/cmd/cosign", "cosign")],
+    ..PLAIN
+};
+
 /// What the tests of sources push and list with, beside the node's registry and crane.
 const SOURCES: &[Group] = &[
     Group {
@@ -191,10 +199,19 @@ fn linked<'a>(cache: &Cache, name: &str, groups: impl Iterator<Item = &'a Group>
 
 /// The program that reads a status as others do, built when it is missing.
 pub fn status_reader(cache: &Cache) -> Result<PathBuf> {
-    let folder = cache.entry(STATUS_READER.name, &key(&STATUS_READER)?, |into| {
-        build(&STATUS_READER, into, &cache.log(STATUS_READER.name))
+    single(cache, &STATUS_READER)
+}
+
+/// The real cosign, built when it is missing.
+pub fn cosign(cache: &Cache) -> Result<PathBuf> {
+    single(cache, &COSIGN)
+}
+
+fn single(cache: &Cache, group: &Group) -> Result<PathBuf> {
+    let folder = cache.entry(group.name, &key(group)?, |into| {
+        build(group, into, &cache.log(group.name))
     })?;
-    Ok(folder.join(STATUS_READER.name))
+    Ok(folder.join(group.name))
 }
 
 fn key(group: &Group) -> Result<Key> {

@@ -1,11 +1,12 @@
 //! The main job, as a user sees it: install, declare, read the plan, approve, converge; then edit, then drift.
 
+mod signing;
 mod source;
 mod story;
 
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use crate::cache::Cache;
 use crate::images::{self, Destination, Images};
@@ -13,6 +14,7 @@ use crate::node::Node;
 use crate::stage::{self, Cluster, Database};
 use crate::{progress, run, workspace};
 
+use signing::Cosign;
 pub use source::Kind;
 
 /// What the demo may do.
@@ -24,6 +26,8 @@ pub struct Options {
     pub keep: bool,
     /// Where the files are.
     pub source: Kind,
+    /// Sign what is published; of `Kind::Oci` alone.
+    pub signed: bool,
     /// Use a cluster of the user in place of the test node.
     pub theirs: Option<Theirs>,
 }
@@ -49,13 +53,20 @@ pub enum ImagesFrom {
 /// Runs the demo.
 pub fn run(cache: &Cache, options: &Options) -> Result<()> {
     let began = Instant::now();
+    if options.signed && options.source != Kind::Oci {
+        bail!("--signed belongs to --source oci");
+    }
     let (cluster, images) = place(cache, options)?;
+    let cosign = match options.signed {
+        true => Some(progress::step("prepare cosign", || Cosign::prepare(cache))?),
+        false => None,
+    };
     progress::step("install the chart", || stage::install(&cluster, &images, &[]))?;
     let plugin = progress::step("build the kubectl plugin", build_plugin)?;
     let database = progress::step("start a PostgreSQL 17 with TLS", || {
         Database::start(&cluster, "database", &images.test_postgresql)
     })?;
-    let ended = story::tell(&cluster, &database, &plugin, options);
+    let ended = story::tell(&cluster, &database, &plugin, options, cosign);
     drop(database);
     if options.keep {
         println!("\nEverything goes on running. To look around:");

@@ -1,7 +1,7 @@
 //! Where the demo's files are: a ConfigMap, a Git repository, or a registry, each with what a user does to declare them
 //! and to change them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
@@ -11,6 +11,7 @@ use crate::node::paths::REGISTRY;
 use crate::stage::{Cluster, GitServer};
 use crate::{run, workspace};
 
+use super::signing::Cosign;
 use super::story::{NAMESPACE, show};
 
 /// The file that the second round adds.
@@ -38,11 +39,11 @@ pub enum Kind {
 pub(super) enum Source {
     ConfigMap,
     Git(GitServer),
-    Oci,
+    Oci(Option<Cosign>),
 }
 
 impl Source {
-    pub(super) fn start(kind: Kind, cluster: &Cluster) -> Result<Self> {
+    pub(super) fn start(kind: Kind, cluster: &Cluster, cosign: Option<Cosign>) -> Result<Self> {
         match (kind, cluster) {
             (Kind::ConfigMap, _) => Ok(Self::ConfigMap),
             (Kind::Git | Kind::Oci, Cluster::Context(_)) => {
@@ -63,7 +64,7 @@ impl Source {
                 server.commit(REPOSITORY, "a first schema", &files)?;
                 Ok(Self::Git(server))
             }
-            (Kind::Oci, Cluster::Node(_)) => Ok(Self::Oci),
+            (Kind::Oci, Cluster::Node(_)) => Ok(Self::Oci(cosign)),
         }
     }
 
@@ -72,7 +73,7 @@ impl Source {
         match self {
             Self::ConfigMap => "an edit of the ConfigMap",
             Self::Git(_) => "a push to the branch",
-            Self::Oci => "another artifact under the tag",
+            Self::Oci(_) => "another artifact under the tag",
         }
     }
 
@@ -98,18 +99,19 @@ impl Source {
                 let text = example("ptahschema-git.yaml")?;
                 cluster.apply(&text.replace("ssh://git@git.example/team/application.git", &here))
             }
-            Self::Oci => {
+            Self::Oci(cosign) => {
                 self.publish(cluster, &declared(cluster)?)?;
-                let policy = examples().join("verification-policy.yaml").display().to_string();
+                let folder = tempfile::tempdir()?;
+                let (file, policy) = policy(cosign.as_ref(), folder.path())?;
                 let (name, from) = (
                     "ptah-verification-policy",
-                    format!("--from-file=policy.yaml={policy}"),
+                    format!("--from-file=policy.yaml={}", policy.display()),
                 );
-                show(
+                show(&format!(
                     "kubectl -n application create configmap ptah-verification-policy \\\n    \
-                     --from-file=policy.yaml=examples/verification-policy.yaml\n\
-                     kubectl -n application patch configmap ptah-verification-policy --type=merge -p '{\"immutable\":true}'",
-                );
+                     --from-file=policy.yaml={file}\n\
+                     kubectl -n application patch configmap ptah-verification-policy --type=merge -p '{{\"immutable\":true}}'",
+                ));
                 cluster.ask(&["-n", NAMESPACE, "create", "configmap", name, &from])?;
                 let immutable = r#"{"immutable":true}"#;
                 cluster.ask(&[
@@ -166,7 +168,7 @@ impl Source {
                 println!("{commit}");
                 Ok(())
             }
-            Self::Oci => {
+            Self::Oci(_) => {
                 let mut files = declared(cluster)?;
                 files.push((path.to_owned(), text.to_owned()));
                 self.publish(cluster, &files)
@@ -201,8 +203,69 @@ impl Source {
             .args([&reference, "--insecure"]);
         run::quiet(&mut crane)?;
         println!("{digest}");
-        Ok(())
+        match self {
+            Self::Oci(Some(cosign)) => cosign.sign(node, &format!("{REGISTRY}/{ARTIFACT}@{digest}")),
+            _ => Ok(()),
+        }
     }
+
+    /// The artifact whose signature is asked for, where one is.
+    pub(super) fn signed(&self) -> Option<Signed<'_>> {
+        match self {
+            Self::Oci(Some(cosign)) => Some(Signed(cosign)),
+            _ => None,
+        }
+    }
+}
+
+/// An artifact that is signed.
+pub(super) struct Signed<'a>(&'a Cosign);
+
+impl Signed<'_> {
+    /// Takes the signature from the artifact that the tag names, and signs it as somebody else.
+    pub(super) fn sign_with_another_key(&self, cluster: &Cluster) -> Result<()> {
+        let Cluster::Node(node) = cluster else {
+            bail!("only the test node has a registry of its own");
+        };
+        let repository = format!("{REGISTRY}/{ARTIFACT}");
+        let crane = |arguments: &[&str]| -> Result<String> {
+            let mut crane = node.command("crane")?;
+            crane.args(arguments).arg("--insecure");
+            Ok(run::output(&mut crane)?.trim().to_owned())
+        };
+        let digest = crane(&["digest", &format!("{repository}:v1")])?;
+        let signatures = format!("{repository}:{}", digest.replace(':', "-"));
+        let signature = crane(&["digest", &signatures])?;
+        show(&format!("crane delete {signatures}"));
+        crane(&["delete", &format!("{repository}@{signature}")])?;
+        self.0.replace_key()?;
+        self.0.sign(node, &format!("{repository}@{digest}"))
+    }
+}
+
+/// The policy that is declared: what it is called, and where it stands.
+fn policy(cosign: Option<&Cosign>, folder: &Path) -> Result<(&'static str, PathBuf)> {
+    let Some(cosign) = cosign else {
+        let name = "verification-policy.yaml";
+        return Ok(("examples/verification-policy.yaml", examples().join(name)));
+    };
+    let text = example("verification-policy-signed.yaml")?;
+    let begins = text.find("      -----BEGIN").context("the example has no key")?;
+    let ends = text
+        .find("-----END PUBLIC KEY-----\n")
+        .context("the example's key has no end")?;
+    let ends = ends + "-----END PUBLIC KEY-----\n".len();
+    let indented: String = cosign
+        .public()?
+        .lines()
+        .map(|line| format!("      {line}\n"))
+        .collect();
+    let path = folder.join("policy.yaml");
+    std::fs::write(&path, format!("{}{indented}{}", &text[..begins], &text[ends..]))?;
+    Ok((
+        "verification-policy-signed.yaml   # with your own cosign.pub",
+        path,
+    ))
 }
 
 /// The files that the first example declares, in the order of their names.

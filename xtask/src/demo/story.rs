@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
 use super::Options;
+use super::signing::Cosign;
 use super::source::Source;
 use crate::run;
 use crate::stage::{Cluster, Database};
@@ -30,6 +31,7 @@ pub(super) fn tell(
     database: &Database,
     plugin: &Path,
     options: &Options,
+    cosign: Option<Cosign>,
 ) -> Result<String> {
     let mut story = Story {
         cluster,
@@ -46,7 +48,7 @@ pub(super) fn tell(
         "--timeout=120s",
     ])?;
     let url = database.create("shop")?;
-    let source = Source::start(options.source, cluster)?;
+    let source = Source::start(options.source, cluster, cosign)?;
 
     story.round("from an empty database", "first", || {
         cluster.restricted_namespace(NAMESPACE)?;
@@ -69,6 +71,12 @@ pub(super) fn tell(
         database.sql("shop", sql)?;
         read_now(cluster, "11m")
     })?;
+    if let Some(artifact) = source.signed() {
+        story.blocked("signed with another key", || {
+            artifact.sign_with_another_key(cluster)?;
+            read_now(cluster, "12m")
+        })?;
+    }
     Ok(story.report)
 }
 
@@ -114,6 +122,35 @@ impl Story<'_> {
             bail!("InSync is {found:?}, not True with ScopedConverged");
         }
         println!("InSync=True ScopedConverged");
+        let seconds = began.elapsed().as_secs_f64();
+        writeln!(
+            self.report,
+            "{name:<25} {seconds:>7.1}  {:>4}",
+            self.jobs()? - jobs
+        )?;
+        Ok(())
+    }
+
+    /// What was in sync, and is refused now.
+    fn blocked(&mut self, name: &str, begin: impl FnOnce() -> Result<()>) -> Result<()> {
+        println!("\n=== {name}");
+        let (began, jobs) = (Instant::now(), self.jobs()?);
+        begin()?;
+        let schema = self.cluster.wait("phase Blocked", PATIENCE, || {
+            let schema = self.schema()?.context("the schema is gone")?;
+            Ok((schema["status"]["phase"] == "Blocked").then_some(schema))
+        })?;
+        let found = condition(&schema, "ArtifactVerified");
+        if found != ("False".to_owned(), "PolicyRefused".to_owned()) {
+            bail!("ArtifactVerified is {found:?}, not False with PolicyRefused");
+        }
+        let conditions = schema["status"]["conditions"].as_array();
+        let verified = conditions
+            .into_iter()
+            .flatten()
+            .find(|c| c["type"] == "ArtifactVerified");
+        let message = verified.and_then(|c| c["message"].as_str()).unwrap_or_default();
+        println!("Blocked: ArtifactVerified=False PolicyRefused\n  {message}");
         let seconds = began.elapsed().as_secs_f64();
         writeln!(
             self.report,
