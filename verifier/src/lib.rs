@@ -7,6 +7,7 @@
 //! `require_signature` keeps the meaning that it has elsewhere: a signature is attached. It says nothing about who
 //! signed; what does (`signatures`, `attestations`) is refused by name until it can be checked.
 
+pub mod git;
 mod policy;
 mod verdict;
 
