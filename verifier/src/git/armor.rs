@@ -49,6 +49,7 @@ pub(super) fn read<'a>(text: &'a [u8], label: &str, form: Form) -> Result<Block<
         match lines.next() {
             None => return Err("its end is missing"),
             Some(line) if line == end.as_bytes() => break,
+            Some([]) => return Err("it has a blank line within its base64"),
             Some(_) if checksum.is_some() => return Err("something follows its checksum"),
             Some(line) if form == Form::OpenPgp && line.first() == Some(&b'=') => {
                 checksum = Some(

@@ -79,6 +79,12 @@ impl GitPolicy {
         let Some(Signed { armor, payload }) = signed else {
             return Err(format!("the {what} is not signed"));
         };
+        // Git refuses it as well: it takes the time of the signature from there.
+        let Some(person) = person else {
+            return Err(format!(
+                "the {what} does not say who made it and when, so its signature does not count"
+            ));
+        };
         let begins = |mark: &str| armor.starts_with(mark.as_bytes());
         let (openpgp, ssh) = (
             begins("-----BEGIN PGP SIGNATURE-----"),
@@ -95,9 +101,7 @@ impl GitPolicy {
                     .map_err(|refusal| refusal.to_string())
             }
             Keys::Ssh(keys) if ssh => {
-                let principal = person
-                    .map(|person| person.address)
-                    .filter(|_| !self.committers.is_empty());
+                let principal = (!self.committers.is_empty()).then_some(person.address);
                 let verified = keys.verify(armor, payload, person, principal);
                 verified
                     .map(|signer| signer.name)

@@ -112,7 +112,7 @@ impl<'a> Tag<'a> {
         else {
             return Err(Problem::Order("object, type, tag and tagger, in that order"));
         };
-        if rest.iter().any(|name| again(name)) {
+        if rest.iter().any(again) {
             return Err(Problem::Order("object, type, tag and tagger, each once"));
         }
         let target = named(&object.fields[0], id).ok_or(Problem::Value("object"))?;

@@ -3,12 +3,16 @@
 //! Whatever a key signed about itself has to verify and to be understood: a revocation that is passed over is a revoked
 //! key that signs. What others signed about it says nothing here, since whoever wrote the keys down trusts them.
 
+use pgp::errors::Error as LibraryError;
 use pgp::packet::{Packet, PublicKey, Signature, SignatureType, UserAttribute, UserId};
 use pgp::types::{KeyDetails as _, KeyVersion, Tag};
 
+use ptah_contract::failure::quoted;
+
 use super::component::{Component, KeyPacket};
+use super::refusal::Refusal;
 use super::statement::{Revocation, Statement};
-use super::{packets, selfsig};
+use super::{packets, selfsig, strength};
 use crate::git::error::Error;
 
 /// A primary key, who it says to be, and its subkeys.
@@ -92,6 +96,13 @@ impl Certificate {
                 problem,
             });
         }
+        // Nothing that it signed about itself could be checked.
+        if let Err(Refusal::Algorithm { key, algorithm }) =
+            strength::key(primary.key().public_params(), &primary.name())
+        {
+            let problem = format!("it is {algorithm}, which is not supported");
+            return Err(Error::OpenPgp { key, problem });
+        }
         Ok(Self {
             primary,
             identities: Vec::new(),
@@ -144,7 +155,7 @@ impl Certificate {
         }
         let config = selfsig::form(signature)?;
         let made = selfsig::made(config).ok_or("a signature of its own does not say when it was made")?;
-        let bad = |_| "a signature of its own does not verify".to_owned();
+        let bad = |error: LibraryError| quoted(&format!("a signature of its own does not verify: {error}"));
         if let Some(subkey) = self.subkeys.last_mut() {
             let KeyPacket::Sub(key) = &subkey.packet else {
                 return Err("a subkey is none".to_owned());

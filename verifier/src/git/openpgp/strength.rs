@@ -23,6 +23,8 @@ pub(super) fn key(params: &PublicParams, name: &str) -> Result<(), Refusal> {
         PublicParams::RSA(_) | PublicParams::Ed25519(_) | PublicParams::Ed448(_) => return Ok(()),
         PublicParams::EdDSALegacy(EddsaLegacyPublicParams::Ed25519 { .. }) => return Ok(()),
         PublicParams::ECDSA(EcdsaPublicParams::Unsupported { curve, .. }) => format!("ECDSA on {curve}"),
+        // The library takes one of two forms of these signatures, and gpg makes either.
+        PublicParams::ECDSA(EcdsaPublicParams::Secp256k1 { .. }) => "ECDSA on secp256k1".to_owned(),
         PublicParams::ECDSA(_) => return Ok(()),
         PublicParams::EdDSALegacy(_) => "EdDSA on an unknown curve".to_owned(),
         PublicParams::ECDH(_)

@@ -39,7 +39,7 @@ impl AllowedSigners {
         &self,
         armor: &[u8],
         payload: &[u8],
-        person: Option<&Person<'_>>,
+        person: &Person<'_>,
         principal: Option<&[u8]>,
     ) -> Result<Signer, Refusal> {
         let block = armor::read(armor, "SSH SIGNATURE", Form::Ssh).map_err(Refusal::Malformed)?;
@@ -60,10 +60,10 @@ impl AllowedSigners {
         if key.verify(NAMESPACE, payload, &signature).is_err() {
             return Err(Refusal::Bad(fingerprint));
         }
-        let time = person.ok_or(Refusal::NoTime)?.time;
+
         let mut refusal = Refusal::Unknown(fingerprint.clone());
         for line in lines {
-            match line.permits(NAMESPACE, time, principal) {
+            match line.permits(NAMESPACE, person.time, principal) {
                 Ok(()) => {
                     let principals = shown(line.principals.as_str().as_bytes());
                     return Ok(Signer {

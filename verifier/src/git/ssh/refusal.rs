@@ -25,8 +25,6 @@ pub(in super::super) enum Refusal {
     Unknown(String),
     #[error("its signature by the key {0} does not match what it is on")]
     Bad(String),
-    #[error("it has no tagger, so that the time of its signature is unknown")]
-    NoTime,
     #[error("line {0} of the allowed signers does not let its key sign in the namespace \"git\"")]
     NamespaceOption(usize),
     #[error("line {line} of the allowed signers has its key valid from {at}, and the signer says {made}")]
