@@ -79,7 +79,7 @@ fn headers(lines: &mut Lines<'_>) -> Result<(), &'static str> {
     loop {
         match lines.next() {
             Some([]) => return Ok(()),
-            Some(line) if line.windows(2).any(|two| two == b": ") => {}
+            Some(line) if line.ends_with(b":") || line.windows(2).any(|two| two == b": ") => {}
             _ => return Err("it has no blank line between headers and base64"),
         }
     }

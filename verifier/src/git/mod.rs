@@ -51,20 +51,19 @@ impl GitKeys {
         if bytes.len() > MAX_KEYS_BYTES {
             return Err(Error::TooLarge);
         }
-        // The first bit of every packet is set (RFC 9580, section 4.2), and of no character of either text.
-        if bytes.first().is_some_and(|first| first & 0x80 != 0) {
-            return Ok(Self(Keys::OpenPgp(Certificates::from_binary(bytes)?)));
-        }
-        let line = || {
-            bytes
-                .utf8_chunks()
-                .next()
-                .map_or(1, |chunk| chunk.valid().matches('\n').count() + 1)
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            // The first bit of every packet is set (RFC 9580, section 4.2).
+            Err(_) if bytes.first().is_some_and(|first| first & 0x80 != 0) => {
+                return Ok(Self(Keys::OpenPgp(Certificates::from_binary(bytes)?)));
+            }
+            Err(error) => {
+                let before = bytes.iter().take(error.valid_up_to());
+                let line = before.filter(|byte| **byte == b'\n').count() + 1;
+                let problem = "it is no text".to_owned();
+                return Err(Error::Block { line, problem });
+            }
         };
-        let text = std::str::from_utf8(bytes).map_err(|_| Error::Block {
-            line: line(),
-            problem: "it is no text".to_owned(),
-        })?;
         if text
             .lines()
             .any(|line| line.trim_start().starts_with("-----BEGIN PGP "))

@@ -60,6 +60,13 @@ def no_back_signature(data):
         yield packet(tag, body)
 
 
+def wrong_prefix(body):
+    """A signature of version 4 whose two bytes of the hash are others."""
+    at = 6 + int.from_bytes(body[4:6], "big")
+    at += 2 + int.from_bytes(body[at:at + 2], "big")
+    return body[:at] + bytes([body[at] ^ 0xFF]) + body[at + 1:]
+
+
 def lines(data):
     return data.split(b"\n")
 
@@ -105,7 +112,7 @@ def main():
     elif what == "after-armor":
         found, start, end = signature(data)
         out = b"\n".join(found[:end] + [b" " + arguments[0].encode()] + found[end:])
-    elif what == "flip-signature":
+    elif what in ("flip-signature", "wrong-prefix"):
         # One bit near the end of the signature, with the checksum put right.
         found = lines(data)
         begin = next(n for n, line in enumerate(found) if b"-----BEGIN " in line) + 1
@@ -114,7 +121,11 @@ def main():
         blank = begin + 1 if found[begin].strip() == b"" else begin
         body = [line.strip() for line in found[blank:end]]
         raw = bytearray(base64.b64decode(b"".join(line for line in body if not line.startswith(b"="))))
-        raw[-9] ^= 1
+        if what == "wrong-prefix":
+            (tag, whole), = packets(bytes(raw))
+            raw = packet(tag, wrong_prefix(whole))
+        else:
+            raw[-9] ^= 1
         encoded = base64.b64encode(bytes(raw))
         fresh = [lead + encoded[at:at + 64] for at in range(0, len(encoded), 64)]
         if body[-1].startswith(b"="):
@@ -122,6 +133,8 @@ def main():
         out = b"\n".join(found[:blank] + fresh + found[end:])
     elif what == "no-back-signature":
         out = b"".join(no_back_signature(data))
+    elif what == "wrong-prefix-in-key":
+        out = b"".join(packet(tag, wrong_prefix(body) if tag == 2 else body) for tag, body in packets(data))
     elif what == "crlf":
         head, body = data.split(b"\n\n", 1)
         out = head + b"\n\n" + body.replace(b"\n", b"\r\n")

@@ -58,9 +58,13 @@ at 20200101 --quick-add-key "$(fingerprint subrevoked@)" ed25519 sign 0
 key primaryexpired ed25519 cert 2023-01-01
 at 20200101 --quick-add-key "$(fingerprint primaryexpired@)" ed25519 sign 0
 key gone ed25519 sign 0
+key revocable ed25519 sign 0
+key certifying ed25519 sign 0
+key smallsub rsa2048 cert 0
+at 20200101 --quick-add-key "$(fingerprint smallsub@)" rsa1024 sign 0
 at 20200101 --quick-gen-key 'GitHub <noreply@github.com>' rsa2048 sign 0
 at 20200101 --quick-gen-key 'Zoë Ünïcode <zoë@exämple.com>' ed25519 sign 0
-for name in alice bob carol dora superseded compromised noreason small dsa nist secp256k1 brainpool sha1self md5self changed subexpired subrevoked primaryexpired extended; do
+for name in alice bob carol smallsub dora superseded compromised noreason small dsa nist secp256k1 brainpool sha1self md5self changed subexpired subrevoked primaryexpired extended; do
   export_key "$name" "$name@example.com"
 done
 export_key web noreply@github.com
@@ -113,6 +117,9 @@ pgp superseded-after superseded 20240101
 pgp compromised-before compromised 20210101
 pgp noreason-before noreason 20210101
 pgp gone gone 20240101
+pgp revocable-before revocable 20210601
+pgp certifying certifying 20240101
+pgp smallsub smallsub 20240101
 pgp small small 20240101
 pgp dsa dsa 20240101
 pgp nist nist 20240101
@@ -150,6 +157,7 @@ edit chop < objects/alice | save chopped commit
 edit replace 'A change' 'a change' < objects/alice | save altered-message commit
 edit replace 'tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904' 'tree 4b825dc642cb6eb9a060e54bf8d69288fbee4905' < objects/alice | save altered-tree commit
 edit flip-signature < objects/alice | save altered-signature commit
+edit wrong-prefix < objects/alice | save wrong-prefix commit
 edit with-signature-of objects/alice-other < objects/alice | save moved-signature commit
 edit strip-signature < objects/alice | save stripped commit
 edit twice < objects/alice | save two-headers commit
@@ -231,6 +239,17 @@ edit_key 20220101 "$gone" gone "$(printf 'uid Other <other@example.com>\nuid 1\n
 export_key gone-none-left "$gone"
 gpg --batch --export carol@example.com | edit no-back-signature > keys/carol-no-back-signature.gpg
 gpg --batch --export alice@example.com > keys/alice.gpg
+gpg --batch --export carol@example.com | edit wrong-prefix-in-key > keys/carol-wrong-prefix.gpg
+# Somebody else's signature on a user id, and a revocation by a key that another one is said to be revocable by.
+at 20210101 -u bob@example.com --quick-sign-key "$(fingerprint alice@)"
+export_key alice-signed-by-bob alice@example.com
+edit_key 20210101 revocable@example.com revocable "$(printf 'addrevoker\nbob@example.com\ny\nsave')"
+export_key revocable revocable@example.com
+printf 'y\n1\n\ny\n' | at 20220101 --command-fd 0 --no-batch -u bob@example.com --desig-revoke revocable@example.com > "$work/revocation" 2> "$work/revocation.log"
+at 20220101 --import "$work/revocation"
+export_key revoked-by-another revocable@example.com
+edit_key 20220101 certifying@example.com certifying "$(printf 'change-usage\ns\nq\nsave')"
+export_key certifying certifying@example.com
 cat keys/bob.asc keys/alice.asc keys/carol.asc > keys/several.asc
 { echo '# Who may release'; echo; cat keys/alice.asc; echo; echo '# and'; cat keys/bob.asc; } > keys/commented.asc
 cat keys/alice.asc keys/alice.asc > keys/twice.asc

@@ -3,16 +3,13 @@
 //! Whatever a key signed about itself has to verify and to be understood: a revocation that is passed over is a revoked
 //! key that signs. What others signed about it says nothing here, since whoever wrote the keys down trusts them.
 
-use pgp::errors::Error as LibraryError;
-use pgp::packet::{Packet, PublicKey, Signature, SignatureType, UserAttribute, UserId};
-use pgp::types::{KeyDetails as _, KeyVersion, Tag};
-
-use ptah_contract::failure::quoted;
+use pgp::packet::{Packet, PublicKey, UserAttribute, UserId};
+use pgp::types::{KeyDetails as _, KeyVersion};
 
 use super::component::{Component, KeyPacket};
 use super::refusal::Refusal;
-use super::statement::{Revocation, Statement};
-use super::{packets, selfsig, strength};
+use super::statement::Statement;
+use super::{packets, strength};
 use crate::git::error::Error;
 
 /// A primary key, who it says to be, and its subkeys.
@@ -26,14 +23,15 @@ pub(super) struct Certificate {
 /// A user id or an image, with what the primary key signed about it.
 #[derive(Clone, Debug)]
 pub(super) struct Identity {
-    packet: IdentityPacket,
+    pub(super) packet: IdentityPacket,
     pub(super) statements: Vec<Statement>,
     /// When each of its revocations was made.
     pub(super) revoked: Vec<i64>,
 }
 
+/// What it is known by.
 #[derive(Clone, Debug)]
-enum IdentityPacket {
+pub(super) enum IdentityPacket {
     User(UserId),
     Image(UserAttribute),
 }
@@ -70,15 +68,10 @@ impl Certificate {
             };
             let none = || block("it does not begin with a public key".to_owned());
             let current = all.last_mut().ok_or_else(none)?;
-            let problem = |problem| Error::OpenPgp {
+            current.take(packet).map_err(|problem| Error::OpenPgp {
                 key: current.primary.name(),
                 problem,
-            };
-            current
-                .clone()
-                .take(packet)
-                .map_err(problem)
-                .map(|next| *current = next)?;
+            })?;
         }
         Ok(all)
     }
@@ -110,7 +103,7 @@ impl Certificate {
         })
     }
 
-    fn take(mut self, packet: Packet) -> Result<Self, String> {
+    fn take(&mut self, packet: Packet) -> Result<(), String> {
         let identity = |packet| Identity {
             packet,
             statements: Vec::new(),
@@ -128,70 +121,6 @@ impl Certificate {
             Packet::PublicSubkey(_) => return Err("a subkey is of another version".to_owned()),
             Packet::Signature(signature) => self.signature(&signature)?,
             _ => return Err("it holds a packet that belongs in no public key".to_owned()),
-        }
-        Ok(self)
-    }
-
-    /// A signature is about what stands before it.
-    fn signature(&mut self, signature: &Signature) -> Result<(), String> {
-        let KeyPacket::Primary(primary) = &self.primary.packet else {
-            return Err("its primary key is none".to_owned());
-        };
-        let own = selfsig::claims(signature, &primary.fingerprint(), &primary.legacy_key_id());
-        let revokes = |kind| {
-            matches!(
-                kind,
-                Some(SignatureType::KeyRevocation | SignatureType::SubkeyRevocation)
-            )
-        };
-        match signature.typ() {
-            None => return Err("it holds a signature of an unknown version".to_owned()),
-            kind if !own && revokes(kind) => {
-                return Err("another key says to revoke it, which cannot be checked".to_owned());
-            }
-            _ if !own && self.subkeys.is_empty() => return Ok(()),
-            _ if !own => return Err("a subkey is bound by another key".to_owned()),
-            _ => {}
-        }
-        let config = selfsig::form(signature)?;
-        let made = selfsig::made(config).ok_or("a signature of its own does not say when it was made")?;
-        let bad = |error: LibraryError| quoted(&format!("a signature of its own does not verify: {error}"));
-        if let Some(subkey) = self.subkeys.last_mut() {
-            let KeyPacket::Sub(key) = &subkey.packet else {
-                return Err("a subkey is none".to_owned());
-            };
-            signature.verify_subkey_binding(primary, key).map_err(bad)?;
-            if config.typ() == SignatureType::SubkeyRevocation {
-                subkey.revocations.push(Revocation::of(signature, made));
-                return Ok(());
-            }
-            let back = signature
-                .embedded_signature()
-                .filter(|back| selfsig::form(back).is_ok());
-            let back = back.is_some_and(|back| back.verify_primary_key_binding(key, primary).is_ok());
-            subkey.statements.push(selfsig::statement(signature, back)?);
-            return Ok(());
-        }
-        let Some(identity) = self.identities.last_mut() else {
-            signature.verify_key(primary).map_err(bad)?;
-            match config.typ() {
-                SignatureType::KeyRevocation => {
-                    self.primary.revocations.push(Revocation::of(signature, made))
-                }
-                _ => self.primary.statements.push(selfsig::statement(signature, true)?),
-            }
-            return Ok(());
-        };
-        match &identity.packet {
-            IdentityPacket::User(id) => signature.verify_certification(primary, Tag::UserId, id),
-            IdentityPacket::Image(image) => {
-                signature.verify_certification(primary, Tag::UserAttribute, image)
-            }
-        }
-        .map_err(bad)?;
-        match config.typ() {
-            SignatureType::CertRevocation => identity.revoked.push(made),
-            _ => identity.statements.push(selfsig::statement(signature, true)?),
         }
         Ok(())
     }

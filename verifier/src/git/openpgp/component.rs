@@ -1,9 +1,10 @@
 //! A key of a certificate: the primary key, or a subkey.
 
 use jiff::Timestamp;
-use pgp::packet::{PublicKey, PublicSubkey, Signature};
+use pgp::packet::{PublicKey, PublicSubkey, Signature, SignatureType};
 use pgp::types::KeyDetails;
 
+use super::prefix;
 use super::refusal::Refusal;
 use super::statement::{Revocation, Statement};
 
@@ -46,6 +47,14 @@ impl Component {
 
     /// Whether the signature is of these bytes, by this key.
     pub(super) fn verifies(&self, signature: &Signature, payload: &[u8]) -> bool {
+        // What a signature of a text is of, the library makes from the payload itself.
+        let is_binary = signature.typ() == Some(SignatureType::Binary);
+        let corrected = if is_binary {
+            prefix::corrected(signature, &[payload])
+        } else {
+            None
+        };
+        let signature = corrected.as_ref().unwrap_or(signature);
         let verified = match &self.packet {
             KeyPacket::Primary(key) => signature.verify(key, payload),
             KeyPacket::Sub(key) => signature.verify(key, payload),

@@ -43,7 +43,7 @@ impl Certificates {
         if !key.verifies(signature, payload) {
             return Err(Refusal::Bad(name));
         }
-        let made = selfsig::made(config).ok_or(Refusal::Lacks("when it was made"))?;
+        let made = selfsig::made(config).map_err(|_| Refusal::Lacks("when it was made"))?;
         let time = |seconds| Timestamp::from_second(seconds).unwrap_or_default();
         if made > now + CLOCK_SKEW {
             return Err(Refusal::Future(time(made)));

@@ -3,10 +3,12 @@
 //! The library reads packets and does the arithmetic. What makes a key one that may sign, and a signature one that
 //! counts, is decided here: bindings and their back-signatures, expiry, revocation, algorithms, times.
 
+mod bindings;
 mod certificate;
 mod component;
 mod document;
 mod packets;
+mod prefix;
 mod refusal;
 mod selfsig;
 mod statement;

@@ -50,7 +50,7 @@ pub(super) fn form(signature: &Signature) -> Result<&SignatureConfig, String> {
 /// What the signature says.
 pub(super) fn statement(signature: &Signature, cross_certified: bool) -> Result<Statement, String> {
     let config = form(signature)?;
-    let made = made(config).ok_or("a signature of its own does not say when it was made")?;
+    let made = made(config)?;
     let life = signature.signature_expiration_time().map(|life| life.as_secs());
     let flags = config.hashed_subpackets().find_map(|packet| match &packet.data {
         SubpacketData::KeyFlags(flags) => Some(flags.sign()),
@@ -66,8 +66,9 @@ pub(super) fn statement(signature: &Signature, cross_certified: bool) -> Result<
 }
 
 /// When it says to have been made.
-pub(super) fn made(config: &SignatureConfig) -> Option<i64> {
-    config.created().map(|time| i64::from(time.as_secs()))
+pub(super) fn made(config: &SignatureConfig) -> Result<i64, String> {
+    let created = config.created().map(|time| i64::from(time.as_secs()));
+    created.ok_or_else(|| "a signature of its own does not say when it was made".to_owned())
 }
 
 /// What the hashed part says more than once, though readers differ in which of two they take.
