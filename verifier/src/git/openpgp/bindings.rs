@@ -3,12 +3,11 @@
 use pgp::errors::Error as LibraryError;
 use pgp::packet::{PublicKey, PublicSubkey, Signature, SignatureType};
 use pgp::types::{KeyDetails as _, Tag};
-use ptah_contract::failure::quoted;
 
 use super::certificate::{Certificate, Identity, IdentityPacket};
 use super::component::{Component, KeyPacket};
 use super::statement::Revocation;
-use super::{prefix, selfsig};
+use super::{packets, prefix, selfsig};
 
 type Verified = Result<(), LibraryError>;
 
@@ -28,8 +27,7 @@ impl Certificate {
             Some(SignatureType::KeyRevocation | SignatureType::SubkeyRevocation) if !own => {
                 return Err("another key says to revoke it, which cannot be checked".to_owned());
             }
-            Some(_) if !own && self.subkeys.is_empty() => return Ok(()),
-            Some(_) if !own => return Err("a subkey is bound by another key".to_owned()),
+            Some(_) if !own => return Ok(()),
             Some(_) => {}
         }
         match (self.subkeys.last_mut(), self.identities.last_mut()) {
@@ -121,6 +119,10 @@ fn verify(
     verified: impl Fn(&Signature) -> Verified,
 ) -> Result<(), String> {
     let corrected = prefix::corrected(signature, on);
-    verified(corrected.as_ref().unwrap_or(signature))
-        .map_err(|error| quoted(&format!("a signature of its own does not verify: {error}")))
+    verified(corrected.as_ref().unwrap_or(signature)).map_err(|error| {
+        format!(
+            "a signature of its own does not verify: {}",
+            packets::reason(&error)
+        )
+    })
 }

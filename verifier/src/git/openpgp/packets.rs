@@ -1,5 +1,6 @@
 //! Packets one after the other (RFC 9580, section 4), every byte accounted for.
 
+use pgp::errors::Error as LibraryError;
 use pgp::packet::{Packet, PacketHeader};
 use pgp::types::PacketLength;
 use ptah_contract::failure::quoted;
@@ -20,9 +21,18 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Packet>, String> {
         let (body, after) = rest.split_at_checked(length).ok_or("it ends within a packet")?;
         let tag = header.tag();
         let packet = Packet::from_reader(header, body)
-            .map_err(|error| quoted(&format!("a packet of the type {tag:?}: {error}")))?;
+            .map_err(|error| format!("a packet of the type {tag:?}: {}", reason(&error)))?;
         packets.push(packet);
         rest = after;
     }
     Ok(packets)
+}
+
+/// What the library says, without what it says around it: backtraces, and the same once more.
+pub(super) fn reason(error: &LibraryError) -> String {
+    let mut innermost: &dyn std::error::Error = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    quoted(&innermost.to_string())
 }
