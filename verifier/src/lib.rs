@@ -1,4 +1,4 @@
-//! Verification: whether an artifact is what a policy demands.
+//! Verification: whether an artifact is what a policy demands, and whether somebody trusted signed a Git commit ([`git`]).
 //!
 //! Promises: a policy that is not understood whole is refused, so that no requirement is skipped for being unknown;
 //! every requirement is checked, whatever the others said; what is asked for and cannot be checked is a refusal. Pure:

@@ -79,10 +79,20 @@ fn headers(lines: &mut Lines<'_>) -> Result<(), &'static str> {
     loop {
         match lines.next() {
             Some([]) => return Ok(()),
-            Some(line) if line.ends_with(b":") || line.windows(2).any(|two| two == b": ") => {}
+            Some(line) if is_header(line) => {}
             _ => return Err("it has no blank line between headers and base64"),
         }
     }
+}
+
+fn is_header(line: &[u8]) -> bool {
+    let key = line.split(|byte| *byte == b':').next().unwrap_or_default();
+    let value = line.get(key.len() + 1..);
+    let named = !key.is_empty()
+        && key
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-');
+    named && value.is_some_and(|value| value.is_empty() || value.starts_with(b" "))
 }
 
 struct Lines<'a> {

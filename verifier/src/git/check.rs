@@ -19,7 +19,7 @@ impl GitPolicy {
         let mut verdict = Verdict {
             requirements: Vec::new(),
         };
-        let (commit, tags) = match read(tip) {
+        let (commit, tags) = match self.read(tip) {
             Ok(read) => read,
             Err(detail) => {
                 verdict.say("object", Err(detail));
@@ -69,6 +69,24 @@ impl GitPolicy {
         }
     }
 
+    /// The commit, by its bytes, and the tags where they count.
+    fn read<'a>(&self, tip: &Tip<'a>) -> Result<(Commit<'a>, Vec<Tag<'a>>), String> {
+        let id = tip.commit.id;
+        let problem = |what: &str, problem| format!("the {what} cannot be used: {problem}");
+        identify("commit", tip.commit.bytes, &id).map_err(|found| problem("commit", found))?;
+        let commit = Commit::read(tip.commit.bytes, &id).map_err(|found| problem("commit", found))?;
+        let mut tags = Vec::new();
+        let counted = if self.mode.wants_tag() { tip.tags } else { &[] };
+        for Object { id: tag, bytes } in counted {
+            if tag.kind() != id.kind() {
+                return Err("the tag and the commit are of repositories of different hashes".to_owned());
+            }
+            identify("tag", bytes, tag).map_err(|found| problem("tag", found))?;
+            tags.push(Tag::read(bytes, tag).map_err(|found| problem("tag", found))?);
+        }
+        Ok((commit, tags))
+    }
+
     fn signature(
         &self,
         what: &str,
@@ -94,17 +112,12 @@ impl GitPolicy {
             _ if begins("-----BEGIN SIGNED MESSAGE-----") => {
                 Err("its signature is of X.509 (gpgsm or gitsign), which is not supported".to_owned())
             }
-            Keys::OpenPgp(keys) if openpgp => {
-                let verified = keys.verify(armor, payload, now.as_second());
-                verified
-                    .map(|signer| signer.name)
-                    .map_err(|refusal| refusal.to_string())
-            }
+            Keys::OpenPgp(keys) if openpgp => keys
+                .verify(armor, payload, now.as_second())
+                .map_err(|refusal| refusal.to_string()),
             Keys::Ssh(keys) if ssh => {
                 let principal = (!self.committers.is_empty()).then_some(person.address);
-                let verified = keys.verify(armor, payload, person, principal);
-                verified
-                    .map(|signer| signer.name)
+                keys.verify(armor, payload, person, principal)
                     .map_err(|refusal| refusal.to_string())
             }
             Keys::OpenPgp(_) if ssh => Err("its signature is of SSH, and the keys are of OpenPGP".to_owned()),
@@ -145,23 +158,6 @@ impl Verdict {
             detail,
         });
     }
-}
-
-/// Every object, by its bytes; the tags too where only the commit counts, since they came with it.
-fn read<'a>(tip: &Tip<'a>) -> Result<(Commit<'a>, Vec<Tag<'a>>), String> {
-    let id = tip.commit.id;
-    let problem = |what: &str, problem| format!("the {what} cannot be used: {problem}");
-    identify("commit", tip.commit.bytes, &id).map_err(|found| problem("commit", found))?;
-    let commit = Commit::read(tip.commit.bytes, &id).map_err(|found| problem("commit", found))?;
-    let mut tags = Vec::new();
-    for Object { id: tag, bytes } in tip.tags {
-        if tag.kind() != id.kind() {
-            return Err("the tag and the commit are of repositories of different hashes".to_owned());
-        }
-        identify("tag", bytes, tag).map_err(|found| problem("tag", found))?;
-        tags.push(Tag::read(bytes, tag).map_err(|found| problem("tag", found))?);
-    }
-    Ok((commit, tags))
 }
 
 /// Whether the tags are those of the ref, and lead to the commit.

@@ -187,6 +187,11 @@ edit with-armor "$work/armor" mergetag < "$work/plain" | save in-mergetag commit
 edit with-armor "$work/armor" < "$work/plain" | save detached commit
 edit with-armor "$work/armor" gpgsig-sha256 < "$work/plain" | save wrong-hash-header commit
 
+# Somebody's author line of old, in a commit that was signed like that.
+sed 's/^author .*/author Alice <alice@example.com> <> 1704110400 +0000/' "$work/plain" > "$work/odd"
+GPG_TIME=20240101T120000 "$work/gpg" -bsau alice@example.com < "$work/odd" > "$work/odd-armor"
+edit with-armor "$work/odd-armor" < "$work/odd" | save odd-author commit
+
 # Tags of signed and unsigned commits.
 tag() { # object key date name target [git options]
   local name=$1 signing=$2 date=$3 called=$4 target=$5; shift 5

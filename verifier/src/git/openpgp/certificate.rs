@@ -90,9 +90,7 @@ impl Certificate {
             });
         }
         // Nothing that it signed about itself could be checked.
-        if let Err(Refusal::Algorithm { key, algorithm }) =
-            strength::key(primary.key().public_params(), &primary.name())
-        {
+        if let Err(Refusal::Algorithm { key, algorithm }) = strength::key(primary.key(), &primary.name()) {
             let problem = format!("it is {algorithm}, which is not supported");
             return Err(Error::OpenPgp { key, problem });
         }

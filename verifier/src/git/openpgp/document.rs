@@ -2,12 +2,11 @@
 
 use jiff::Timestamp;
 use pgp::packet::{Packet, Signature, SignatureConfig, SignatureType, SignatureVersion, SubpacketData};
-use pgp::types::{Fingerprint, KeyId};
 
-use super::certificate::Certificate;
+use super::certificate::{Certificate, Identity};
 use super::component::{Component, KeyPacket};
 use super::refusal::Refusal;
-use super::statement::latest;
+use super::statement::{Statement, latest};
 use super::{Certificates, packets, selfsig, strength};
 use crate::git::armor::{self, Form};
 use crate::git::text::shown;
@@ -15,19 +14,12 @@ use crate::git::text::shown;
 /// How far a signer's clock may be ahead of ours.
 const CLOCK_SKEW: i64 = 300;
 
-/// Who signed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in super::super) struct Signer {
-    /// For people: fingerprint, and user id.
-    pub(in super::super) name: String,
-}
-
 impl Certificates {
-    /// Holds one armored signature against the keys.
+    /// Holds one armored signature against the keys, and says for people who made it.
     ///
     /// A key that expired, or was revoked as superseded or retired, verifies what was signed before; gpg calls that
     /// `EXPKEYSIG` and `REVKEYSIG`, which Git takes for no signature. The time is the signer's word in both.
-    pub(in super::super) fn verify(&self, armor: &[u8], payload: &[u8], now: i64) -> Result<Signer, Refusal> {
+    pub(in super::super) fn verify(&self, armor: &[u8], payload: &[u8], now: i64) -> Result<String, Refusal> {
         let block = armor::read(armor, "PGP SIGNATURE", Form::OpenPgp).map_err(Refusal::Malformed)?;
         if !block.rest.trim_ascii().is_empty() {
             return Err(Refusal::Malformed("something follows its end"));
@@ -39,7 +31,7 @@ impl Certificates {
         let config = document(signature)?;
         let (certificate, key) = self.maker(signature)?;
         let name = key.name();
-        strength::key(key.key().public_params(), &name)?;
+        strength::key(key.key(), &name)?;
         if !key.verifies(signature, payload) {
             return Err(Refusal::Bad(name));
         }
@@ -58,9 +50,7 @@ impl Certificates {
         let user = certificate
             .user(now)
             .map(|user| format!(" of {}", shown(user.as_bytes())));
-        Ok(Signer {
-            name: format!("the key {name}{}", user.unwrap_or_default()),
-        })
+        Ok(format!("the key {name}{}", user.unwrap_or_default()))
     }
 
     /// The one key that the signature names, by everything that it names.
@@ -75,18 +65,14 @@ impl Certificates {
         };
         let wanted = named.first().ok_or(Refusal::Lacks("who made it"))?;
         let is = |key: &Component| {
-            let (fingerprint, id): (Fingerprint, KeyId) =
-                (key.key().fingerprint(), key.key().legacy_key_id());
-            (
-                fingerprints.iter().any(|one| **one == fingerprint),
-                ids.iter().any(|one| **one == id),
-            )
+            let (fingerprint, id) = (key.key().fingerprint(), key.key().legacy_key_id());
+            fingerprints.iter().any(|one| **one == fingerprint) || ids.iter().any(|one| **one == id)
         };
         let all = self
             .0
             .iter()
             .flat_map(|certificate| certificate.components().map(move |key| (certificate, key)));
-        let mut found = all.filter(|(_, key)| matches!(is(key), (true, _) | (_, true)));
+        let mut found = all.filter(|(_, key)| is(key));
         let Some((certificate, key)) = found.next() else {
             return Err(Refusal::Unknown(wanted.clone()));
         };
@@ -138,7 +124,7 @@ impl Certificate {
     /// Whether the key was one that signs when it says to have signed.
     fn may_sign(&self, key: &Component, made: i64, now: i64) -> Result<(), Refusal> {
         let primary = self.primary.name();
-        strength::key(self.primary.key().public_params(), &primary)?;
+        strength::key(self.primary.key(), &primary)?;
         let direct = latest(&self.primary.statements, now);
         let identity = self.identity(now).map(|(_, statement)| statement);
         let own = || direct.into_iter().chain(identity);
@@ -163,7 +149,7 @@ impl Certificate {
     }
 
     /// The identity that was signed last, of those that are not revoked; gpg takes expiry and flags from it.
-    fn identity(&self, now: i64) -> Option<(&super::certificate::Identity, &super::statement::Statement)> {
+    fn identity(&self, now: i64) -> Option<(&Identity, &Statement)> {
         let in_force = self.identities.iter().filter_map(|identity| {
             let statement = latest(&identity.statements, now)?;
             let revoked = identity.revoked.iter().any(|at| *at >= statement.made);
@@ -175,10 +161,6 @@ impl Certificate {
     /// Who it says to be.
     fn user(&self, now: i64) -> Option<String> {
         let latest = self.identity(now).and_then(|(identity, _)| identity.text());
-        latest.or_else(|| {
-            self.identities
-                .iter()
-                .find_map(super::certificate::Identity::text)
-        })
+        latest.or_else(|| self.identities.iter().find_map(Identity::text))
     }
 }

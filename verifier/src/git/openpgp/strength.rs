@@ -1,8 +1,9 @@
 //! Which keys and hashes are strong enough to count.
 
 use pgp::crypto::hash::HashAlgorithm;
+use pgp::crypto::public_key::PublicKeyAlgorithm;
 use pgp::ser::Serialize as _;
-use pgp::types::{EcdsaPublicParams, EddsaLegacyPublicParams, PublicParams, RsaPublicParams};
+use pgp::types::{EcdsaPublicParams, EddsaLegacyPublicParams, KeyDetails, PublicParams, RsaPublicParams};
 
 use super::refusal::Refusal;
 
@@ -10,12 +11,14 @@ use super::refusal::Refusal;
 const MIN_RSA: u16 = 2048;
 
 /// Whether a key may verify anything.
-pub(super) fn key(params: &PublicParams, name: &str) -> Result<(), Refusal> {
-    let (key, weak) = (name.to_owned(), |algorithm: String| Refusal::Weak {
+pub(super) fn key(key: &dyn KeyDetails, name: &str) -> Result<(), Refusal> {
+    let params = key.public_params();
+    let weak = |algorithm: String| Refusal::Weak {
         key: name.to_owned(),
         algorithm,
-    });
+    };
     let algorithm = match params {
+        _ if key.algorithm() == PublicKeyAlgorithm::RSAEncrypt => "an encryption key".to_owned(),
         PublicParams::RSA(rsa) if bits(rsa) < MIN_RSA => {
             return Err(weak(format!("RSA of {} bits", bits(rsa))));
         }
@@ -33,7 +36,10 @@ pub(super) fn key(params: &PublicParams, name: &str) -> Result<(), Refusal> {
         | PublicParams::Elgamal(_) => "an encryption key".to_owned(),
         _ => "of an unknown algorithm".to_owned(),
     };
-    Err(Refusal::Algorithm { key, algorithm })
+    Err(Refusal::Algorithm {
+        key: name.to_owned(),
+        algorithm,
+    })
 }
 
 /// The length of the modulus, which its encoding begins with (RFC 9580, section 3.2).

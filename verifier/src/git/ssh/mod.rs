@@ -23,15 +23,8 @@ const NAMESPACE: &str = "git";
 /// The bit of a security key's flags that says that somebody touched it (PROTOCOL.u2f).
 const USER_PRESENT: u8 = 1;
 
-/// Who signed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Signer {
-    /// For people: fingerprint, and principals.
-    pub(super) name: String,
-}
-
 impl AllowedSigners {
-    /// Holds one armored signature against the lines.
+    /// Holds one armored signature against the lines, and says for people who made it.
     ///
     /// `principal` is the address that a line's principals have to match; without it any line of the key does, as Git
     /// has it. Every line of the key counts: Git looks at the principals of the first one alone.
@@ -41,7 +34,7 @@ impl AllowedSigners {
         payload: &[u8],
         person: &Person<'_>,
         principal: Option<&[u8]>,
-    ) -> Result<Signer, Refusal> {
+    ) -> Result<String, Refusal> {
         let block = armor::read(armor, "SSH SIGNATURE", Form::Ssh).map_err(Refusal::Malformed)?;
         if !block.rest.trim_ascii().is_empty() {
             return Err(Refusal::Malformed("something follows its end"));
@@ -66,9 +59,7 @@ impl AllowedSigners {
             match line.permits(NAMESPACE, person.time, principal) {
                 Ok(()) => {
                     let principals = shown(line.principals.as_str().as_bytes());
-                    return Ok(Signer {
-                        name: format!("the SSH key {fingerprint} of {principals}"),
-                    });
+                    return Ok(format!("the SSH key {fingerprint} of {principals}"));
                 }
                 Err(found) => refusal = found,
             }

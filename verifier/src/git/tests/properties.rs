@@ -78,7 +78,7 @@ proptest! {
         }
         let changed = lines.join("\n");
         // A line feed behind the armor says nothing, nor does a checksum that is missing, nor an armor's header.
-        prop_assume!(changed.trim_end() != text.trim_end() && !line.contains(": "));
+        prop_assume!(changed.trim_end() != text.trim_end() && !line.contains(':'));
         prop_assume!(!taken.trim_start().starts_with('='));
         prop_assert!(!judge(kind, keys, changed.as_bytes()).is_satisfied(), "{name} at {at}: {changed}");
     }
