@@ -108,7 +108,7 @@ impl GitPolicy {
             begins("-----BEGIN PGP SIGNATURE-----"),
             begins("-----BEGIN SSH SIGNATURE-----"),
         );
-        let signer = match &self.keys.0 {
+        let signer = match &self.keys.keys {
             _ if begins("-----BEGIN SIGNED MESSAGE-----") => {
                 Err("its signature is of X.509 (gpgsm or gitsign), which is not supported".to_owned())
             }

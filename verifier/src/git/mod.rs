@@ -20,8 +20,10 @@ mod openpgp;
 mod ssh;
 mod text;
 
+use ptah_contract::digest::Digest;
+
 pub use error::Error;
-pub use gix_hash::ObjectId;
+pub use gix_hash::{Kind, ObjectId};
 
 use openpgp::Certificates;
 use ssh::AllowedSigners;
@@ -31,7 +33,10 @@ pub const MAX_KEYS_BYTES: usize = 1 << 20;
 
 /// Whom to trust: OpenPGP public keys, or an `allowed_signers` file of OpenSSH.
 #[derive(Clone, Debug)]
-pub struct GitKeys(Keys);
+pub struct GitKeys {
+    keys: Keys,
+    digest: Digest,
+}
 
 #[derive(Clone, Debug)]
 enum Keys {
@@ -51,11 +56,24 @@ impl GitKeys {
         if bytes.len() > MAX_KEYS_BYTES {
             return Err(Error::TooLarge);
         }
+        Ok(Self {
+            keys: Self::read(bytes)?,
+            digest: Digest::of(bytes),
+        })
+    }
+
+    /// SHA-256 of the bytes: what a plan is bound to.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    fn read(bytes: &[u8]) -> Result<Keys, Error> {
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text,
             // The first bit of every packet is set (RFC 9580, section 4.2).
             Err(_) if bytes.first().is_some_and(|first| first & 0x80 != 0) => {
-                return Ok(Self(Keys::OpenPgp(Certificates::from_binary(bytes)?)));
+                return Ok(Keys::OpenPgp(Certificates::from_binary(bytes)?));
             }
             Err(error) => {
                 let before = bytes.iter().take(error.valid_up_to());
@@ -68,9 +86,9 @@ impl GitKeys {
             .lines()
             .any(|line| line.trim_start().starts_with("-----BEGIN PGP "))
         {
-            return Ok(Self(Keys::OpenPgp(Certificates::from_armor(text)?)));
+            return Ok(Keys::OpenPgp(Certificates::from_armor(text)?));
         }
-        Ok(Self(Keys::Ssh(AllowedSigners::read(text)?)))
+        Ok(Keys::Ssh(AllowedSigners::read(text)?))
     }
 }
 
@@ -133,6 +151,16 @@ pub struct Object<'a> {
     pub id: ObjectId,
     /// Its payload: what `git cat-file <type> <id>` prints.
     pub bytes: &'a [u8],
+}
+
+impl<'a> Object<'a> {
+    /// A tag between the outermost one and the commit, by the name that its bytes give it; the tag before it has to lead
+    /// there. `None` when the bytes were made to collide.
+    #[must_use]
+    pub fn inner_tag(bytes: &'a [u8], hash: Kind) -> Option<Self> {
+        let id = object::name_of("tag", bytes, hash).ok()?;
+        Some(Self { id, bytes })
+    }
 }
 
 /// What a ref led to.

@@ -82,6 +82,10 @@ fn judged(cells: &[String]) -> Verdict {
         .map(|name| objects.get(name).unwrap_or_else(|| panic!("{name}")))
         .map(|(_, id, bytes)| Object { id: *id, bytes })
         .collect();
+    for inner in named.iter().skip(2) {
+        let found = Object::inner_tag(inner.bytes, inner.id.kind()).unwrap();
+        assert_eq!(found.id, inner.id);
+    }
     let tip = Tip {
         reference,
         commit: named[0],
@@ -240,6 +244,15 @@ fn a_verdict_lists_every_requirement_and_what_is_not_kept_is_an_error() {
         )
     );
     assert_eq!(error.to_string(), verdict.refusal().unwrap());
+}
+
+#[test]
+fn keys_are_known_by_their_bytes() {
+    let bytes = file("keys/alice.asc");
+    let digest = ptah_contract::digest::Digest::of(&bytes);
+    assert_eq!(GitKeys::parse(&bytes).unwrap().digest(), digest);
+    let huge = [&bytes[..], &vec![b'\n'; MAX_KEYS_BYTES]].concat();
+    assert_eq!(GitKeys::parse(&huge).unwrap_err(), Error::TooLarge);
 }
 
 #[test]

@@ -62,6 +62,8 @@ proptest! {
         let mut bytes = objects()[name].2.clone();
         let at = at.index(bytes.len());
         bytes[at] ^= flip;
+        // A blank in the place of the last line feed, behind the armor, says nothing either.
+        prop_assume!(bytes.trim_ascii_end() != objects()[name].2.trim_ascii_end());
         let verdict = judge(kind, keys, &bytes);
         prop_assert!(!verdict.is_satisfied(), "{name} at {at} with {flip}");
     }
