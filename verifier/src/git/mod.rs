@@ -122,7 +122,11 @@ pub struct GitPolicy {
 }
 
 impl GitPolicy {
-    /// A policy. `committers` are exact e-mail addresses; none is anybody whose key is trusted.
+    /// A policy. `committers` are exact e-mail addresses, of which that of the commit's committer has to be one, and of
+    /// the tagger where a tag has to be signed; an empty list is anybody whose key is trusted.
+    ///
+    /// With SSH the principals of the signing key have to match that address as well. An OpenPGP key is trusted as it is:
+    /// two people whose keys are both given can sign for each other.
     ///
     /// # Errors
     /// An address that could match nobody.

@@ -105,7 +105,6 @@ MESSAGE=$'Another change\n\nOf two paragraphs,\nand a list of names:\n\n- zoë\n
 pgp bob bob 20240101
 pgp carol carol 20240101
 pgp dora-before dora 20220101
-cp -r "$GNUPGHOME" "$work/saved"
 # gpg does not sign with an expired key; it does with one whose expiry was taken away, of which only the old form is given.
 at 20220101 --quick-set-expire "$(fingerprint dora@)" 0
 pgp dora-after dora 20240101
