@@ -78,6 +78,8 @@ pub mod reasons {
     pub const SNAPSHOT_NAME_TAKEN: &str = "SnapshotNameTaken";
     pub const SNAPSHOT_TAKEN: &str = "SnapshotTaken";
     pub const SOURCE_POLICY_REFUSED: &str = "SourcePolicyRefused";
+    pub const COMMIT_SIGNATURE_VERIFIED: &str = "CommitSignatureVerified";
+    pub const COMMIT_SIGNATURE_REFUSED: &str = "CommitSignatureRefused";
     pub const SOURCE_FRESHNESS_UNKNOWN: &str = "SourceFreshnessUnknown";
     pub const SOURCE_NOT_SUPPORTED: &str = "SourceNotSupported";
     pub const SOURCE_UNRESOLVED: &str = "SourceUnresolved";

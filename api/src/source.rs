@@ -1,6 +1,7 @@
 //! Where desired state comes from: `spec.desired` names exactly one source.
 
 use kube::KubeSchema;
+use ptah_contract::commit::SignedObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +44,12 @@ pub struct DesiredSource {
 impl DesiredSource {
     /// Names of the ConfigMaps that it is read from or held to.
     pub fn config_maps(&self) -> impl Iterator<Item = &str> {
-        let policies = [&self.source_policy_from, &self.verification_policy_from];
+        let keys = self.git.as_ref().and_then(|git| git.verification.as_ref());
+        let policies = [
+            self.source_policy_from.as_ref(),
+            self.verification_policy_from.as_ref(),
+            keys.map(|verification| &verification.keys_from),
+        ];
         let source = self.config_map.iter().map(|source| source.name.as_str());
         let policies = policies.into_iter().flatten().map(|policy| policy.name.as_str());
         source.chain(policies)
@@ -100,10 +106,46 @@ pub struct GitSource {
     /// Certificate authorities of the server, in a ConfigMap of this namespace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca_from: Option<ConfigMapKeySelector>,
-    /// Whose signature the commit must carry. Not checked by this version, which refuses a source that asks for it.
+    /// Whose signature the commit or its tag must carry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "crate::shared::open_object")]
-    pub verification: Option<serde_json::Value>,
+    pub verification: Option<GitVerification>,
+}
+
+/// Whose signatures are believed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GitVerification {
+    /// What has to be signed.
+    pub mode: GitVerificationMode,
+    /// OpenPGP public keys, or an `allowed_signers` file of OpenSSH, in an immutable ConfigMap of this namespace.
+    pub keys_from: ConfigMapKeySelector,
+    /// E-mail addresses, one of which the committer or tagger must have. Absent: whoever holds a key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64), inner(length(min = 3, max = 254)))]
+    pub committers: Option<Vec<String>>,
+}
+
+/// What has to be signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum GitVerificationMode {
+    /// The commit.
+    Head,
+    /// The annotated tag that `ref` names.
+    Tag,
+    /// Both.
+    TagAndHead,
+}
+
+impl GitVerificationMode {
+    /// As the runner protocol says it.
+    #[must_use]
+    pub fn to_contract(self) -> SignedObject {
+        match self {
+            Self::Head => SignedObject::Head,
+            Self::Tag => SignedObject::Tag,
+            Self::TagAndHead => SignedObject::TagAndHead,
+        }
+    }
 }
 
 /// A Secret of this namespace; its keys have fixed names.

@@ -2,6 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use ptah_contract::canonical;
+use ptah_contract::commit::CommitTerms;
 use ptah_contract::digest::Digest;
 use ptah_contract::plan_contract::PolicyBinding;
 use ptah_contract::protocol::SourceRevision;
@@ -10,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::shared::ImmutableObjectReference;
+use crate::source::GitVerificationMode;
 
 /// What the source held. Exactly one of `configMap`, `git` and `digest` (of an OCI artifact) is there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -60,6 +62,22 @@ pub struct GitRevisionStatus {
     /// The annotated tag that led to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag_object: Option<String>,
+    /// Whose signatures it carries, where that is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<CommitVerificationStatus>,
+}
+
+/// A commit whose signatures were asked for, and carried.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CommitVerificationStatus {
+    /// Digest of mode, committers, and the keys' UID and bytes.
+    #[schemars(with = "String")]
+    pub digest: Digest,
+    /// What was found of each requirement: who signed, with which key.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16))]
+    pub satisfied: Vec<String>,
 }
 
 /// An artifact, and the policy that it satisfies.
@@ -130,6 +148,40 @@ pub struct SourceTerms {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 8))]
     pub trusted_roots: Vec<TrustedRootStatus>,
+    /// Whose signatures a commit is held to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit_verification: Option<CommitTermsStatus>,
+}
+
+/// What is asked of a commit's signatures, with the keys as they were read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CommitTermsStatus {
+    /// What has to be signed.
+    pub mode: GitVerificationMode,
+    /// Addresses, one of which the committer or tagger must have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64))]
+    pub committers: Vec<String>,
+    /// UID of the keys' ConfigMap.
+    #[serde(rename = "keysUID")]
+    pub keys_uid: String,
+    /// SHA-256 of the keys' bytes.
+    #[schemars(with = "String")]
+    pub keys_digest: Digest,
+}
+
+impl CommitTermsStatus {
+    /// As the runner protocol says it.
+    #[must_use]
+    pub fn to_contract(&self) -> CommitTerms {
+        CommitTerms {
+            mode: self.mode.to_contract(),
+            committers: self.committers.clone(),
+            keys_uid: self.keys_uid.clone(),
+            keys_digest: self.keys_digest,
+        }
+    }
 }
 
 /// A trusted root that a verification policy names. The policy's digest covers its bytes.
@@ -181,14 +233,25 @@ impl SourceStatus {
         })
     }
 
+    /// The commit verification as a plan binds it.
+    #[must_use]
+    pub fn commit_verification(&self) -> Option<Digest> {
+        let verification = self.git.as_ref()?.verification.as_ref()?;
+        Some(verification.digest)
+    }
+
     /// The source in one digest, with the policies that it was held to, as a plan binds them; `None` of a status that names
     /// no source.
     #[must_use]
     pub fn binding_digest(&self) -> Option<Digest> {
         let policy = self.source_policy.as_ref().map(PolicyBindingStatus::to_contract);
-        let bound = serde_json::json!({
+        let mut bound = serde_json::json!({
             "source": self.binding()?, "sourcePolicy": policy, "verificationPolicy": self.verification_policy(),
         });
+        // Only where it is asked for, so that the digests of all others stay what they were.
+        if let Some(digest) = self.commit_verification() {
+            bound["commitVerification"] = serde_json::json!({"digest": digest});
+        }
         canonical::digest(&bound).ok()
     }
 

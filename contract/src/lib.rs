@@ -6,6 +6,7 @@
 
 pub mod artifact;
 pub mod canonical;
+pub mod commit;
 pub mod digest;
 pub mod drift;
 pub mod failure;

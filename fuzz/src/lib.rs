@@ -14,6 +14,7 @@ mod paths;
 mod plan;
 mod policies;
 mod runner;
+mod signatures;
 
 // Where the resolver's own modules look for each other.
 use ptah_resolver::{Error, archive, content, folder, net};
@@ -26,21 +27,25 @@ pub use paths::{content_manifest, content_path};
 pub use plan::plan_document;
 pub use policies::{source_policy, verification_policy};
 pub use runner::{runner_outcome, runner_request};
+pub use signatures::{git_keys, git_object, git_signature};
 
 /// A target by its name, which is also that of its file and of its seeds' folder.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 20] = [
+pub const TARGETS: [Target; 23] = [
     ("archive_compressed", archive_compressed),
     ("archive_tar", archive_tar),
     ("content_manifest", content_manifest),
     ("content_path", content_path),
     ("docker_config", docker_config),
     ("git_credential", git_credential),
+    ("git_keys", git_keys),
+    ("git_object", git_object),
     ("git_repository", git_repository),
     ("git_requested", git_requested),
     ("git_session", git_session),
+    ("git_signature", git_signature),
     ("git_tree", git_tree),
     ("known_hosts", known_hosts),
     ("oci_challenge", oci_challenge),

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable as _};
 use ptah_contract::artifact::Verification;
+use ptah_contract::commit::CommitVerification;
 use ptah_contract::failure::{Failure, FailureClass};
 use ptah_contract::protocol::{SourceLocator, SourceReport, SourceRequest, Step, StepFailure};
 use tokio_util::sync::CancellationToken;
@@ -45,6 +46,15 @@ pub struct Access {
     pub stop: CancellationToken,
 }
 
+/// What a source is held to before anything of it is handed on.
+#[derive(Clone, Copy, Default)]
+pub struct HeldTo<'a> {
+    /// The policy of an artifact.
+    pub artifact: Option<&'a dyn Verification>,
+    /// Whose signatures a commit must carry.
+    pub commit: Option<&'a dyn CommitVerification>,
+}
+
 /// Resolves what is asked for, or fetches what was resolved before.
 ///
 /// # Errors
@@ -52,20 +62,20 @@ pub struct Access {
 pub async fn reach(
     request: &SourceRequest,
     access: &Access,
-    verification: Option<&dyn Verification>,
+    held_to: HeldTo<'_>,
 ) -> Result<SourceReport, StepFailure> {
     match &request.locator {
         SourceLocator::Git {
             repository,
             reference,
             path,
-        } => git::reach(request, access, repository, reference, path)
+        } => git::reach(request, access, repository, reference, path, held_to.commit)
             .await
             .map_err(resolving),
         SourceLocator::Oci {
             reference,
             plain_http,
-        } => oci::reach(request, access, verification, reference, *plain_http).await,
+        } => oci::reach(request, access, held_to.artifact, reference, *plain_http).await,
     }
 }
 

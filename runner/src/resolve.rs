@@ -2,9 +2,10 @@
 
 mod attempts;
 mod files;
-mod git;
+pub(crate) mod git;
 pub(crate) mod oci;
 mod policy;
+pub(crate) mod verification;
 
 use std::process::ExitCode;
 

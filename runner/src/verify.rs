@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use jiff::Timestamp;
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::{Failure, FailureClass};
+use ptah_resolver::git;
 use ptah_resolver::net::{Attempt, Limits};
 use ptah_resolver::oci::describe;
 use ptah_verifier::{Policy, PolicyDocument, Root, Verdict};
@@ -14,7 +16,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::Output;
 use crate::fail::Failed;
+use crate::resolve::git::Place;
 use crate::resolve::oci::Artifact;
+use crate::resolve::verification::{self, bytes};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -26,6 +30,8 @@ pub(crate) struct Arguments {
 enum Source {
     /// Checks an artifact in a registry, named by its digest.
     Oci(Oci),
+    /// Checks the signatures of a commit and of the tag that leads to it.
+    Git(Git),
     /// Checks a Sigstore bundle about a file; asks no registry and nobody else.
     Blob(Blob),
 }
@@ -70,9 +76,31 @@ struct Blob {
     policy: PolicyArguments,
 }
 
+#[derive(Args)]
+#[command(after_help = "Example:\n  mkdir -p keys\n  \
+    printf 'me@example.com %s\\n' \"$(cat ~/.ssh/id_ed25519.pub)\" > keys/allowed_signers\n  \
+    printf 'mode: Head\\nkeysFrom: {name: keys, key: allowed_signers}\\n' > verification.yaml\n  \
+    ptah-runner verify git https://git.example/team/application.git \\\n    \
+    --commit \"$(git rev-parse HEAD)\" --verification verification.yaml")]
+struct Git {
+    #[command(flatten)]
+    place: Place,
+    /// The id of the commit.
+    #[arg(long, value_name = "COMMIT")]
+    commit: String,
+    /// The tag that leads to it, whose object is looked at too.
+    #[arg(long, value_name = "TAG")]
+    tag: Option<String>,
+    /// Whose signatures are asked for, as YAML with the keys of `git.verification`; its keysFrom is looked for as NAME/KEY
+    /// beside it.
+    #[arg(long, value_name = "FILE")]
+    verification: PathBuf,
+}
+
 pub(crate) async fn run(arguments: Arguments, token: CancellationToken) -> ExitCode {
     let verdict = match arguments.source {
         Source::Oci(oci) => artifact(&oci, token).await,
+        Source::Git(git) => commit(&git, token).await,
         Source::Blob(blob) => content(&blob),
     };
     let verdict = match verdict {
@@ -109,15 +137,41 @@ async fn artifact(arguments: &Oci, token: CancellationToken) -> Result<Verdict, 
     Ok(policy.check(&artifact.map_err(|error| error.to_failure())?))
 }
 
+async fn commit(arguments: &Git, token: CancellationToken) -> Result<Verdict, Failure> {
+    let policy = verification::read(&arguments.verification)?;
+    let named = arguments.tag.as_ref().map(|tag| match tag.starts_with("refs/") {
+        true => tag.clone(),
+        false => format!("refs/tags/{tag}"),
+    });
+    let request = arguments
+        .place
+        // No content is asked for; the path has no part in it.
+        .request(named.as_ref().unwrap_or(&arguments.commit), "nothing")?;
+    let attempt = Attempt::new(Limits::default(), token);
+    let tip = git::fetch_tip(&request, &attempt)
+        .await
+        .map_err(|error| error.to_failure())?;
+    if tip.commit != arguments.commit {
+        let message = format!(
+            "the tag leads to {}, and not to the commit that is named",
+            tip.commit
+        );
+        return Err(Failure::new("commit_differs", FailureClass::Refused, message));
+    }
+    policy
+        .check(&tip.tip(), Timestamp::now())
+        .map_err(|why| Failure::new("commit_signature_refused", FailureClass::Refused, why))
+}
+
 fn content(arguments: &Blob) -> Result<Verdict, Failure> {
     let policy = arguments.policy.read()?;
-    let bundle = read("bundle", &arguments.bundle)?;
+    let bundle = bytes("bundle", &arguments.bundle)?;
     let path = Path::new(&arguments.content);
     // A file of that name is meant by it.
     Ok(match arguments.content.parse::<Digest>() {
         Ok(digest) if !path.exists() => policy.check_blob(digest, None, &bundle),
         _ => {
-            let bytes = read("content", path)?;
+            let bytes = bytes("content", path)?;
             policy.check_blob(Digest::of(&bytes), Some(&bytes), &bundle)
         }
     })
@@ -127,7 +181,7 @@ impl PolicyArguments {
     fn read(&self) -> Result<Policy, Failure> {
         let failed =
             |error: ptah_verifier::Error| Failure::new(error.code(), error.class(), error.to_string());
-        let document = PolicyDocument::parse(&read("verification policy", &self.policy)?).map_err(failed)?;
+        let document = PolicyDocument::parse(&bytes("verification policy", &self.policy)?).map_err(failed)?;
         let beside = self.policy.parent().unwrap_or(Path::new(""));
         let mut roots = Vec::new();
         for reference in document.roots() {
@@ -138,18 +192,9 @@ impl PolicyArguments {
             roots.push(Root {
                 reference: reference.clone(),
                 uid: String::new(),
-                bytes: read("trusted root", &path)?,
+                bytes: bytes("trusted root", &path)?,
             });
         }
         document.bind(&roots).map_err(failed)
     }
-}
-
-fn read(what: &str, path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|error| {
-        let code = format!("{}_unreadable", what.replace(' ', "_"));
-        let path = path.display().to_string();
-        let message = format!("the {what} {path:?} cannot be read: {}", error.kind());
-        Failure::new(&code, FailureClass::Input, message)
-    })
 }

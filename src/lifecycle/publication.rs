@@ -2,7 +2,9 @@
 
 use ptah_api::{PlanRecord, PolicyBindingStatus, PtahSchema, PtahSchemaStatus, SourceStatus};
 use ptah_contract::digest::Digest;
-use ptah_contract::plan_contract::{self, CONTRACT_VERSION, SchemaPlanBinding, plan_name};
+use ptah_contract::plan_contract::{
+    self, CONTRACT_VERSION, CommitVerificationBinding, SchemaPlanBinding, plan_name,
+};
 use ptah_contract::plan_document::{PlanDocument, PlanDocumentError};
 use ptah_contract::policy::SchemaPolicy;
 use ptah_contract::protocol::{Outcome, PlanResult};
@@ -116,7 +118,9 @@ pub fn of(
             .source_policy
             .as_ref()
             .map(PolicyBindingStatus::to_contract),
-        commit_verification: None,
+        commit_verification: source
+            .commit_verification()
+            .map(|digest| CommitVerificationBinding { digest }),
         execution_binding: status
             .execution_binding
             .as_ref()

@@ -72,7 +72,10 @@ pub(super) fn take_found(
         None if source::is_known(pass, &found.found) => source::reaffirm(pass),
         None => return Err("nothing was fetched of a source that is not the one that was known"),
         Some(fetched) => {
-            let policy = held.verification_policy.as_ref().map(|policy| policy.digest);
+            let policy = match &held.commit_verification {
+                Some(terms) => Some(terms.to_contract().digest()),
+                None => held.verification_policy.as_ref().map(|policy| policy.digest),
+            };
             let satisfied = fetched.verified.as_ref().map(|verified| verified.policy_digest);
             if fetched.artifact.is_some() != artifact || satisfied != policy {
                 return Err("another kind of source, or another policy, is reported than was asked for");

@@ -78,7 +78,15 @@ pub(super) fn resolved(pass: &mut Pass<'_>, source: &SourceStatus) {
             reasons::COMMIT_RESOLVED,
             &message,
         );
-        pass.clear(types::ARTIFACT_VERIFIED);
+        match &git.verification {
+            None => pass.clear(types::ARTIFACT_VERIFIED),
+            Some(verification) => pass.set(
+                types::ARTIFACT_VERIFIED,
+                "True",
+                reasons::COMMIT_SIGNATURE_VERIFIED,
+                &verification.satisfied.join("; "),
+            ),
+        }
     }
     if let Some(artifact) = &source.artifact {
         let message = format!("{}: {what}", artifact.resolved_reference);
@@ -103,8 +111,14 @@ pub(super) fn source_failed(mut pass: Pass<'_>, effective: &Effective, failed: &
     if failed.step == OperationStep::Resolve {
         let reason = match failed.failure.code.as_str() {
             "source_policy_refused" => reasons::SOURCE_POLICY_REFUSED,
+            "commit_signature_refused" => reasons::COMMIT_SIGNATURE_REFUSED,
             _ => reasons::RESOLVE_FAILED,
         };
+        if reason == reasons::COMMIT_SIGNATURE_REFUSED {
+            // What an approval was given for is no longer what the ref leads to.
+            pass.set(types::ARTIFACT_VERIFIED, "False", reason, &message);
+            pass.retire_plan();
+        }
         return resolve_failed(pass, effective, reason, &message);
     }
     if failed.failure.code != "policy_refused" {

@@ -10,8 +10,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use ptah_api::conditions::{reasons, types};
 use ptah_api::effective::Effective;
 use ptah_api::{
-    ArtifactStatus, DesiredSource, GitRevisionStatus, Phase, PolicyBindingStatus, ProvenStatus, SourceStatus,
-    SourceTerms,
+    ArtifactStatus, CommitVerificationStatus, DesiredSource, GitRevisionStatus, Phase, PolicyBindingStatus,
+    ProvenStatus, SourceStatus, SourceTerms,
 };
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::Failure;
@@ -106,7 +106,13 @@ fn held_to(was: &SourceStatus, now: &SourceTerms) -> bool {
         .verification_policy
         .as_ref()
         .map(PolicyBindingStatus::to_contract);
-    was.source_policy == now.source_policy && was.verification_policy() == verified_by
+    let signed_by = now
+        .commit_verification
+        .as_ref()
+        .map(|terms| terms.to_contract().digest());
+    was.source_policy == now.source_policy
+        && was.verification_policy() == verified_by
+        && was.commit_verification() == signed_by
 }
 
 /// What a claim that resolves the source itself is made from.
@@ -178,6 +184,14 @@ pub(super) fn take_report(
         commit: found.revision.clone(),
         resolved_ref: found.reference.clone(),
         tag_object: found.tag_object.clone(),
+        verification: held
+            .commit_verification
+            .as_ref()
+            .and(fetched.verified.as_ref())
+            .map(|verified| CommitVerificationStatus {
+                digest: verified.policy_digest,
+                satisfied: verified.satisfied.clone(),
+            }),
     });
     let requested = desired.oci_ref.unwrap_or_default();
     let fresh = SourceStatus {

@@ -18,6 +18,7 @@ use kube::runtime::reflector::ObjectRef;
 use ptah_api::{DesiredSource, PtahSchema, SourceTerms};
 use ptah_contract::artifact::Verification;
 use ptah_contract::canonical;
+use ptah_contract::commit::CommitVerification;
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::{Failure, FailureClass};
 use ptah_contract::protocol::{SourceReport, SourceRequest, Step, StepFailure};
@@ -25,9 +26,9 @@ use ptah_contract::source_policy::HostPattern;
 use ptah_resolver::git::Repository;
 use ptah_resolver::net::{self, Authority, Network};
 use ptah_resolver::oci::Reference;
-use ptah_resolver::source::Access;
+use ptah_resolver::source::{Access, HeldTo};
 use ptah_resolver::{content, source};
-use ptah_verifier::Policy;
+use ptah_verifier::{CommitPolicy, Policy};
 use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -76,6 +77,7 @@ struct Whole {
     request: SourceRequest,
     ca: Option<Vec<u8>>,
     policy: Option<Policy>,
+    commits: Option<CommitPolicy>,
     /// Who is asked first.
     host: String,
     digest: Digest,
@@ -88,6 +90,7 @@ impl Wanted {
         terms: &SourceTerms,
         ca: Option<Vec<u8>>,
         policy: Option<Policy>,
+        commits: Option<CommitPolicy>,
     ) -> Option<Self> {
         let request = request::at(desired, terms, None).ok()?;
         let all = json!({"request": request, "ca": ca.as_deref().map(Digest::of)});
@@ -96,6 +99,7 @@ impl Wanted {
             request,
             ca,
             policy,
+            commits,
             host: host(desired)?.to_string(),
             digest,
         })))
@@ -231,8 +235,14 @@ impl InProcess {
             more_attempts: MORE_ATTEMPTS,
             stop: self.stop.clone(),
         };
-        let held = wanted.policy.as_ref().map(|policy| policy as &dyn Verification);
-        match source::reach(&request, &access, held).await {
+        let held_to = HeldTo {
+            artifact: wanted.policy.as_ref().map(|policy| policy as &dyn Verification),
+            commit: wanted
+                .commits
+                .as_ref()
+                .map(|commits| commits as &dyn CommitVerification),
+        };
+        match source::reach(&request, &access, held_to).await {
             Ok(mut report) => {
                 report.fetched = report.fetched.or(known.and_then(|known| known.fetched));
                 Landing::Here(Ok(Box::new(report)))
@@ -354,7 +364,7 @@ mod tests {
         let desired =
             json!({"git": {"repository": "https://127.0.0.1:1/app.git", "ref": "main", "path": "db"}});
         let desired: DesiredSource = serde_json::from_value(desired).unwrap();
-        let wanted = Wanted::new(&desired, &SourceTerms::default(), None, None).unwrap();
+        let wanted = Wanted::new(&desired, &SourceTerms::default(), None, None, None).unwrap();
         let schema: PtahSchema = serde_json::from_value(json!({
             "apiVersion": "operator.ptah.run/v1alpha1", "kind": "PtahSchema",
             "metadata": {"name": "app", "namespace": "ns", "uid": "u-1", "generation": 1},

@@ -24,6 +24,7 @@ pub(super) async fn resolve(
     let desired = &schema.spec.desired;
     let mut terms = SourceTerms::default();
     let mut verification = None;
+    let mut commits = None;
     let refused = |reason, failure| Ok(Resolution::refused(reason, failure));
     if let Some(git) = &desired.git {
         let held = match &desired.source_policy_from {
@@ -45,6 +46,15 @@ pub(super) async fn resolve(
             terms.max_bytes = bound(held.policy.max_bytes());
             terms.max_files = bound(held.policy.max_files());
             terms.source_policy = Some(held.binding);
+        }
+        if let Some(declared) = &git.verification {
+            match policy::commits(client, &namespace, declared).await? {
+                Ok((policy, held)) => {
+                    terms.commit_verification = Some(held);
+                    commits = Some(policy);
+                }
+                Err(failure) => return refused(reasons::RESOLVE_FAILED, failure),
+            }
         }
     }
     if let Some(reference) = &desired.oci_ref {
@@ -82,7 +92,7 @@ pub(super) async fn resolve(
             }
         }
     };
-    let Some(wanted) = Wanted::new(desired, &terms, ca, verification) else {
+    let Some(wanted) = Wanted::new(desired, &terms, ca, verification, commits) else {
         return Ok(Resolution::in_pod(terms));
     };
     let Some(answer) = in_process.answer(schema, &wanted) else {
@@ -106,14 +116,6 @@ fn authorities(desired: &DesiredSource) -> Option<(&ConfigMapKeySelector, &'stat
 
 /// Whether a Pod may be made for this repository at all.
 fn admitted(git: &GitSource, policy: Option<&SourcePolicy>) -> Result<(), Failure> {
-    if git.verification.is_some() {
-        return Err(Failure::new(
-            "verification_not_supported",
-            FailureClass::Input,
-            "spec.desired.git.verification is not checked by this version; a source that asks for it is refused"
-                .to_owned(),
-        ));
-    }
     let repository: Repository = git
         .repository
         .parse()

@@ -5,11 +5,13 @@
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, ResourceExt as _};
-use ptah_api::{ConfigMapKeySelector, PolicyBindingStatus, TrustedRootStatus};
+use ptah_api::{
+    CommitTermsStatus, ConfigMapKeySelector, GitVerification, PolicyBindingStatus, TrustedRootStatus,
+};
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::{Failure, FailureClass};
 use ptah_contract::source_policy::{MAX_POLICY_BYTES, SourcePolicy};
-use ptah_verifier::{Policy, PolicyDocument, Root};
+use ptah_verifier::{CommitPolicy, Policy, PolicyDocument, Root};
 
 /// A policy, and which one it is.
 pub(super) struct Held<T> {
@@ -115,6 +117,41 @@ pub(super) async fn verification(
         policy,
         roots: roots.collect(),
     }))
+}
+
+/// Whose signatures `spec.desired.git.verification` asks for.
+pub(super) async fn commits(
+    client: &Client,
+    namespace: &str,
+    declared: &GitVerification,
+) -> Asked<(CommitPolicy, CommitTermsStatus)> {
+    let field = "spec.desired.git.verification.keysFrom";
+    let selector = &declared.keys_from;
+    let found = match value(client, namespace, selector, field, "commit_keys_missing").await? {
+        Ok(found) => found,
+        Err(failure) => return Ok(Err(failure)),
+    };
+    if !found.immutable {
+        return Ok(Err(mutable("commit_keys_mutable", field, &selector.name)));
+    }
+    let committers = declared.committers.clone().unwrap_or_default();
+    let uid = found.binding.uid.clone();
+    let policy = CommitPolicy::new(declared.mode.to_contract(), committers.clone(), &found.bytes, uid);
+    Ok(match policy {
+        Ok(policy) => {
+            let terms = CommitTermsStatus {
+                mode: declared.mode,
+                committers,
+                keys_uid: found.binding.uid,
+                keys_digest: found.binding.digest,
+            };
+            Ok((policy, terms))
+        }
+        Err(error) => {
+            let message = format!("spec.desired.git.verification: {error}");
+            Err(Failure::new(error.code(), error.class(), message))
+        }
+    })
 }
 
 fn mutable(code: &str, field: &str, name: &str) -> Failure {

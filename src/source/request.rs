@@ -1,6 +1,6 @@
 //! What is asked of a source on a network, in the words of the runner protocol.
 
-use ptah_api::{DesiredSource, SourceStatus, SourceTerms};
+use ptah_api::{CommitTermsStatus, DesiredSource, SourceStatus, SourceTerms};
 use ptah_contract::protocol::{
     SourceLocator, SourceRequest, SourceRevision, TrustedRootRequest, VerificationRequest,
 };
@@ -41,6 +41,10 @@ pub fn at(
                     })
                     .collect(),
             }),
+        commit_verification: terms
+            .commit_verification
+            .as_ref()
+            .map(CommitTermsStatus::to_contract),
     })
 }
 
@@ -59,6 +63,7 @@ pub fn pinned_to(desired: &DesiredSource, known: &SourceStatus) -> Result<Option
         max_bytes: None,
         max_files: None,
         verification: None,
+        commit_verification: None,
     }))
 }
 

@@ -50,6 +50,17 @@ impl Verdict {
         (!findings.is_empty()).then(|| findings.join("; "))
     }
 
+    /// What was found of each requirement, in a sentence each.
+    ///
+    /// # Errors
+    /// The refusal.
+    pub fn sentences(&self) -> Result<Vec<String>, String> {
+        match self.refusal() {
+            Some(why) => Err(why),
+            None => Ok(self.requirements.iter().map(Requirement::sentence).collect()),
+        }
+    }
+
     /// What the artifact lacks.
     pub fn findings(&self) -> impl Iterator<Item = &Requirement> {
         self.requirements.iter().filter(|one| !one.satisfied)
@@ -200,10 +211,6 @@ impl Verification for Policy {
     }
 
     fn judge(&self, artifact: &ArtifactDescription) -> Result<Vec<String>, String> {
-        let verdict = self.check(artifact);
-        match verdict.refusal() {
-            Some(why) => Err(why),
-            None => Ok(verdict.requirements.iter().map(Requirement::sentence).collect()),
-        }
+        self.check(artifact).sentences()
     }
 }

@@ -14,6 +14,8 @@ pub const SOURCE_AUTH_DIR: &str = "/ptah/source-auth";
 pub const SOURCE_CA_FILE: &str = "/ptah/source-ca/ca.crt";
 /// The verification policy. Only the init container has it.
 pub const VERIFICATION_POLICY_FILE: &str = "/ptah/verification-policy/policy.yaml";
+/// The keys whose signatures a commit is held to. Only the init container has them.
+pub const COMMIT_KEYS_FILE: &str = "/ptah/commit-keys/keys";
 /// A trusted root that the policy names, in the folder of its number. Only the init container has it.
 pub const TRUSTED_ROOT_FILE: &str = "trusted_root.json";
 /// What the init container found, read-only in the main container.

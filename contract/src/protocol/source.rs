@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::commit::CommitTerms;
 use crate::digest::Digest;
 
 /// Where the content is.
@@ -97,6 +98,9 @@ pub struct SourceRequest {
     /// The policy to hold an artifact to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<VerificationRequest>,
+    /// Whose signatures to hold a commit to. The keys stand in a file of the init container.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit_verification: Option<CommitTerms>,
 }
 
 /// What an artifact says of itself, by its manifest.

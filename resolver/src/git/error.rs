@@ -324,6 +324,9 @@ pub enum Error {
     /// A library failed in a way that it should not.
     #[error("a library failed while reading the repository; this attempt is over")]
     Panicked,
+    /// A signature is asked for that the commit, or the tag that led to it, does not carry.
+    #[error("verification: {0}")]
+    Unverified(String),
 }
 
 impl Error {
@@ -382,6 +385,7 @@ impl Error {
             Self::TooOld { .. } => "server_too_old",
             Self::Remote { .. } => "remote_failed",
             Self::Panicked => "library_panicked",
+            Self::Unverified(_) => "commit_signature_refused",
         }
     }
 
@@ -435,7 +439,8 @@ impl Error {
             | Self::TooManyEntries(_)
             | Self::ObjectBudget { .. }
             | Self::UnpackedBudget { .. }
-            | Self::ObjectTooLarge { .. } => FailureClass::Refused,
+            | Self::ObjectTooLarge { .. }
+            | Self::Unverified(_) => FailureClass::Refused,
             Self::RedirectTarget { .. }
             | Self::ObjectMissing { .. }
             | Self::ObjectKind { .. }

@@ -134,7 +134,7 @@ impl Worker {
         })
     }
 
-    fn peel(&self, store: &mut Store, tip: &Tip) -> Result<Peeled, Error> {
+    pub(super) fn peel(&self, store: &mut Store, tip: &Tip) -> Result<Peeled, Error> {
         let protocol = |store: &Store| Error::Protocol {
             host: store.host().to_owned(),
         };

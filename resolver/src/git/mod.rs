@@ -33,6 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ptah_contract::commit::SignedTip;
 use ptah_contract::digest::Digest;
 use ptah_contract::resolution::{self, Resolution};
 use tokio_util::sync::CancellationToken;
@@ -154,6 +155,20 @@ pub struct Resolved {
     pub tag_objects: Vec<Vec<u8>>,
 }
 
+impl Resolved {
+    /// The objects, as whoever verifies signatures reads them.
+    #[must_use]
+    pub fn tip(&self) -> SignedTip<'_> {
+        SignedTip {
+            reference: self.resolution.reference.as_deref(),
+            commit: &self.resolution.revision,
+            commit_object: &self.commit_object,
+            tag: self.resolution.tag_object.as_deref(),
+            tag_objects: &self.tag_objects,
+        }
+    }
+}
+
 /// Content that was fetched and checked, before a byte of it is handed on: whoever verifies signatures does it now.
 pub struct Fetched {
     found: Found,
@@ -165,6 +180,19 @@ impl Fetched {
     #[must_use]
     pub fn resolved(&self) -> &Resolved {
         &self.resolved
+    }
+
+    /// What was found, once its files are written below `out`, where that is given.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub async fn finish(self, attempt: &Attempt, out: Option<&Path>) -> Result<Resolved, Error> {
+        let mut resolved = match out {
+            Some(out) => self.write(out, attempt).await?,
+            None => self.resolved,
+        };
+        resolved.resolution.elapsed_ms = u64::try_from(attempt.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Ok(resolved)
     }
 
     /// Writes the files below a folder that is empty, and empty again after a failure. What was written is read back
@@ -199,8 +227,7 @@ impl Fetched {
 /// # Errors
 /// Every refusal of `spec/sources.md`, with its own code and class. After an error `out` is as empty as before.
 pub async fn resolve(request: &Request, attempt: &Attempt, out: Option<&Path>) -> Result<Resolved, Error> {
-    let fetched = fetch(request, attempt).await?;
-    finish(fetched, attempt, out).await
+    fetch(request, attempt).await?.finish(attempt, out).await
 }
 
 /// Resolves a request unless it still leads to what is known: then one listing of refs is read, and nothing is fetched.
@@ -213,10 +240,64 @@ pub async fn resolve_if_changed(
     attempt: &Attempt,
     out: Option<&Path>,
 ) -> Result<Option<Resolved>, Error> {
-    let known = known.clone();
-    match run(request, attempt, move |worker| worker.resolve(Some(&known))).await? {
-        Some(fetched) => finish(fetched, attempt, out).await.map(Some),
+    match fetch_if_changed(request, known, attempt).await? {
+        Some(fetched) => fetched.finish(attempt, out).await.map(Some),
         None => Ok(None),
+    }
+}
+
+/// As [`fetch`], unless the request still leads to what is known.
+///
+/// # Errors
+/// As [`resolve`].
+pub async fn fetch_if_changed(
+    request: &Request,
+    known: &Known,
+    attempt: &Attempt,
+) -> Result<Option<Fetched>, Error> {
+    let known = known.clone();
+    let found = run(request, attempt, move |worker| worker.resolve(Some(&known))).await?;
+    Ok(found.map(|found| describe(found, request, attempt)))
+}
+
+/// The commit that a request names, and the tags on the way; the request's path has no part in it.
+///
+/// # Errors
+/// As [`resolve`].
+pub async fn fetch_tip(request: &Request, attempt: &Attempt) -> Result<NamedTip, Error> {
+    let (tip, peeled) = run(request, attempt, Worker::tip).await?;
+    Ok(NamedTip {
+        commit: peeled.commit.to_string(),
+        commit_object: peeled.commit_object,
+        tag: (!peeled.tag_objects.is_empty()).then(|| tip.object.to_string()),
+        tag_objects: peeled.tag_objects,
+        reference: tip.reference,
+    })
+}
+
+/// A commit without its content, with what a verifier of signatures reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedTip {
+    /// The full ref that answered; `None` for a commit by its id.
+    pub reference: Option<String>,
+    /// Id of the commit.
+    pub commit: String,
+    commit_object: Vec<u8>,
+    tag: Option<String>,
+    tag_objects: Vec<Vec<u8>>,
+}
+
+impl NamedTip {
+    /// The objects, as whoever verifies signatures reads them.
+    #[must_use]
+    pub fn tip(&self) -> SignedTip<'_> {
+        SignedTip {
+            reference: self.reference.as_deref(),
+            commit: &self.commit,
+            commit_object: &self.commit_object,
+            tag: self.tag.as_deref(),
+            tag_objects: &self.tag_objects,
+        }
     }
 }
 
@@ -227,7 +308,8 @@ pub async fn resolve_if_changed(
 pub async fn fetch(request: &Request, attempt: &Attempt) -> Result<Fetched, Error> {
     let found = run(request, attempt, |worker| worker.resolve(None)).await?;
     // Without something known there is always something found.
-    found.ok_or(Error::Panicked)
+    let found = found.ok_or(Error::Panicked)?;
+    Ok(describe(found, request, attempt))
 }
 
 /// Fetches a recorded commit and refuses any other content.
@@ -241,29 +323,17 @@ pub async fn fetch_recorded(
     out: Option<&Path>,
 ) -> Result<Resolved, Error> {
     let recorded = recorded.clone();
-    let found = run(request, attempt, move |worker| {
-        worker.recorded(&recorded).map(Some)
-    })
-    .await?;
-    finish(found.ok_or(Error::Panicked)?, attempt, out).await
-}
-
-async fn finish(fetched: Fetched, attempt: &Attempt, out: Option<&Path>) -> Result<Resolved, Error> {
-    let mut resolved = match out {
-        Some(out) => fetched.write(out, attempt).await?,
-        None => fetched.resolved,
-    };
-    resolved.resolution.elapsed_ms = u64::try_from(attempt.elapsed().as_millis()).unwrap_or(u64::MAX);
-    Ok(resolved)
+    let found = run(request, attempt, move |worker| worker.recorded(&recorded)).await?;
+    describe(found, request, attempt).finish(attempt, out).await
 }
 
 /// Runs the work on its thread. Dropping the future, cancelling the attempt and its deadline end it: the caller is
 /// answered at once, and the thread, which owns its private folder, ends at its next step.
-async fn run(
+async fn run<T: Send + 'static>(
     request: &Request,
     attempt: &Attempt,
-    work: impl FnOnce(&Worker) -> Result<Option<Found>, Error> + Send + 'static,
-) -> Result<Option<Fetched>, Error> {
+    work: impl FnOnce(&Worker) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
     if request.repository.is_ssh() && request.credential.is_none() {
         return Err(Error::IdentityMissing);
     }
@@ -285,15 +355,9 @@ async fn run(
         stop: Arc::clone(&stop),
     };
     tokio::spawn(stop_when(attempt.clone(), ended, stop));
-    let requested = request.requested.to_string();
-    let received = attempt.clone();
-    let task = blocking(move || {
-        let found = work(&worker)?;
-        Ok(found.map(|found| describe(found, requested, received.received())))
-    });
-    let fetched = attempt.whole(task).await;
+    let found = attempt.whole(blocking(move || work(&worker))).await;
     drop(guard);
-    fetched
+    found
 }
 
 /// Tells a computation that does not wait for the network.
@@ -316,18 +380,18 @@ async fn blocking<T: Send + 'static>(
         .unwrap_or(Err(Error::Panicked))
 }
 
-fn describe(found: Found, requested: String, received: u64) -> Fetched {
+fn describe(found: Found, request: &Request, attempt: &Attempt) -> Fetched {
     let commit = found.peeled.commit.to_string();
     let mut resolution = Resolution::new(
         resolution::Kind::Git,
         commit.clone(),
-        requested,
+        request.requested.to_string(),
         found.manifest.clone(),
     );
     resolution.commit = Some(commit);
     resolution.reference = found.tip.reference.clone();
     resolution.tag_object = (!found.peeled.tag_objects.is_empty()).then(|| found.tip.object.to_string());
-    resolution.received = received;
+    resolution.received = attempt.received();
     let resolved = Resolved {
         resolution,
         commit_object: found.peeled.commit_object.clone(),

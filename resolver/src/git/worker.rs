@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use gix_hash::ObjectId;
 
-use super::fetch::Found;
+use super::fetch::{Found, Peeled};
 use super::listing::{Tip, at, choose};
 use super::requested::{Meaning, Requested};
 use super::session::Session;
@@ -29,14 +29,7 @@ pub(super) struct Worker {
 impl Worker {
     /// Resolves what the request names; nothing when that is known already.
     pub(super) fn resolve(&self, known: Option<&Known>) -> Result<Option<Found>, Error> {
-        let (tip, session) = match self.request.requested.meaning() {
-            Meaning::Commit(id) => self.pinned(*id)?,
-            _ => {
-                let mut session = self.open(true)?;
-                let refs = session.refs(self.request.requested.prefixes())?;
-                (choose(&self.request.requested, &refs)?, Some(session))
-            }
-        };
+        let (tip, session) = self.named()?;
         if known.is_some_and(|known| known.is(&tip)) {
             session.into_iter().for_each(Session::end);
             return Ok(None);
@@ -48,6 +41,25 @@ impl Worker {
             }
             found => found.map(Some),
         }
+    }
+
+    /// The commit that the request names and the tags on the way, without any content.
+    pub(super) fn tip(&self) -> Result<(Tip, Peeled), Error> {
+        let (tip, session) = self.named()?;
+        let (mut store, session, _) = self.receive(session, tip.object, 1, true)?;
+        session.end();
+        let peeled = self.peel(&mut store, &tip)?;
+        Ok((tip, peeled))
+    }
+
+    /// What the request names now.
+    fn named(&self) -> Result<(Tip, Option<Session>), Error> {
+        if let Meaning::Commit(id) = self.request.requested.meaning() {
+            return self.pinned(*id);
+        }
+        let mut session = self.open(true)?;
+        let refs = session.refs(self.request.requested.prefixes())?;
+        Ok((choose(&self.request.requested, &refs)?, Some(session)))
     }
 
     /// A commit may be asked for when the advertisement says so, and only then.

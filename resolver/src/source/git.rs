@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use ptah_contract::commit::CommitVerification;
 use ptah_contract::failure::Failure;
-use ptah_contract::protocol::{FetchedReport, SourceReport, SourceRequest, SourceRevision};
+use ptah_contract::protocol::{FetchedReport, SourceReport, SourceRequest, SourceRevision, VerifiedReport};
 use ptah_contract::resolution::Resolution;
 
 use super::Access;
-use crate::git::{self, Credential, Known, Recorded, Repository, Request, SecretKeys};
+use crate::git::{self, Credential, Fetched, Known, Recorded, Repository, Request, SecretKeys};
 use crate::net::{Attempt, Trust};
 
 pub(super) async fn reach(
@@ -16,11 +17,12 @@ pub(super) async fn reach(
     repository: &str,
     reference: &str,
     path: &str,
+    verification: Option<&dyn CommitVerification>,
 ) -> Result<SourceReport, Failure> {
     let request = request(wanted, access, repository, reference, path)?;
     let ended = access
         .attempts(
-            |attempt| once(wanted, &request, attempt, access.out()),
+            |attempt| once(wanted, &request, attempt, access.out(), verification),
             git::Error::class,
         )
         .await;
@@ -32,6 +34,7 @@ async fn once(
     request: &Request,
     attempt: Attempt,
     out: Option<&Path>,
+    verification: Option<&dyn CommitVerification>,
 ) -> Result<SourceReport, git::Error> {
     if let Some(pinned) = &wanted.pinned {
         let recorded = Recorded {
@@ -40,7 +43,8 @@ async fn once(
             content_digest: pinned.content_digest,
         };
         let resolved = git::fetch_recorded(request, &recorded, &attempt, out).await?;
-        return Ok(report(&resolved.resolution));
+        // It was verified before it was recorded, and its id says that it is the same.
+        return Ok(report(&resolved.resolution, None));
     }
     if let Some(known) = &wanted.known {
         let earlier = Known {
@@ -48,18 +52,36 @@ async fn once(
             reference: known.reference.clone(),
             tag_object: known.tag_object.clone(),
         };
-        return Ok(
-            match git::resolve_if_changed(request, &earlier, &attempt, out).await? {
-                Some(resolved) => report(&resolved.resolution),
-                None => SourceReport {
-                    found: known.clone(),
-                    fetched: None,
-                },
-            },
-        );
+        return match git::fetch_if_changed(request, &earlier, &attempt).await? {
+            Some(fetched) => finish(fetched, &attempt, out, verification).await,
+            None => Ok(SourceReport {
+                found: known.clone(),
+                fetched: None,
+            }),
+        };
     }
-    let resolved = git::resolve(request, &attempt, out).await?;
-    Ok(report(&resolved.resolution))
+    let fetched = git::fetch(request, &attempt).await?;
+    finish(fetched, &attempt, out, verification).await
+}
+
+/// Hands on what was fetched, once its signatures are those that are asked for.
+async fn finish(
+    fetched: Fetched,
+    attempt: &Attempt,
+    out: Option<&Path>,
+    verification: Option<&dyn CommitVerification>,
+) -> Result<SourceReport, git::Error> {
+    let verified = match verification {
+        None => None,
+        Some(verification) => {
+            let satisfied = verification
+                .judge(&fetched.resolved().tip())
+                .map_err(git::Error::Unverified)?;
+            Some(VerifiedReport::new(verification.digest(), satisfied))
+        }
+    };
+    let resolved = fetched.finish(attempt, out).await?;
+    Ok(report(&resolved.resolution, verified))
 }
 
 fn request(
@@ -94,7 +116,7 @@ fn request(
     Ok(request)
 }
 
-fn report(resolution: &Resolution) -> SourceReport {
+fn report(resolution: &Resolution, verified: Option<VerifiedReport>) -> SourceReport {
     SourceReport {
         found: SourceRevision {
             revision: resolution.revision.clone(),
@@ -107,7 +129,7 @@ fn report(resolution: &Resolution) -> SourceReport {
             bytes: resolution.bytes,
             files: resolution.files,
             artifact: None,
-            verified: None,
+            verified,
         }),
     }
 }

@@ -7,14 +7,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use ptah_contract::artifact::Verification;
+use ptah_contract::commit::CommitVerification;
 use ptah_contract::failure::{Failure, FailureClass};
 use ptah_contract::protocol::{
     Outcome, Request, SourceReport, SourceRequest, Step, StepFailure, TrustedRootRequest, paths,
 };
 use ptah_resolver::content;
 use ptah_resolver::net::{self, Network};
-use ptah_resolver::source::{self, Access};
-use ptah_verifier::{Policy, PolicyDocument, Root, RootReference};
+use ptah_resolver::source::{self, Access, HeldTo};
+use ptah_verifier::{CommitPolicy, Policy, PolicyDocument, Root, RootReference};
 use tokio_util::sync::CancellationToken;
 
 use super::deliver::Delivery;
@@ -80,8 +81,36 @@ async fn reach(
     };
     // The policy is read before anything is fetched: one that cannot be read refuses without a request.
     let policy = policy(wanted).map_err(at(Step::Verify))?;
-    let held = policy.as_ref().map(|policy| policy as &dyn Verification);
-    source::reach(wanted, &access, held).await
+    let commits = commits(wanted).map_err(at(Step::Resolve))?;
+    let held_to = HeldTo {
+        artifact: policy.as_ref().map(|policy| policy as &dyn Verification),
+        commit: commits.as_ref().map(|commits| commits as &dyn CommitVerification),
+    };
+    source::reach(wanted, &access, held_to).await
+}
+
+/// Whose signatures a commit is held to.
+fn commits(wanted: &SourceRequest) -> Result<Option<CommitPolicy>, Failure> {
+    let Some(terms) = &wanted.commit_verification else {
+        return Ok(None);
+    };
+    let path = Path::new(paths::COMMIT_KEYS_FILE);
+    let keys = optional(path, "git.verification.keysFrom", "commit_keys_missing")?.unwrap_or_default();
+    let policy = CommitPolicy::new(
+        terms.mode,
+        terms.committers.clone(),
+        &keys,
+        terms.keys_uid.clone(),
+    )
+    .map_err(|error| Failure::new(error.code(), error.class(), error.to_string()))?;
+    if policy.terms() != terms {
+        return Err(Failure::new(
+            "policy_changed",
+            FailureClass::Transient,
+            "the keys of git.verification are not those that this operation was claimed for",
+        ));
+    }
+    Ok(Some(policy))
 }
 
 fn policy(wanted: &SourceRequest) -> Result<Option<Policy>, Failure> {

@@ -16,9 +16,8 @@ pub(super) fn read(file: &Path) -> Result<SourcePolicy, Failure> {
 
 /// Before anything is asked of the repository. What the policy says about files is a limit of the request, so that
 /// reading ends where it is exceeded.
-pub(super) fn admit(policy: &SourcePolicy, repository: &Repository) -> Result<(), Failure> {
-    // Signatures of commits are not checked here, and `--verification` is refused for that.
+pub(super) fn admit(policy: &SourcePolicy, repository: &Repository, verified: bool) -> Result<(), Failure> {
     repository
-        .admitted_by(policy, false)
+        .admitted_by(policy, verified)
         .map_err(|refusal| Failure::new(refusal.code(), refusal.class(), refusal.to_string()))
 }

@@ -46,6 +46,13 @@ pub(super) fn volumes(desired: &DesiredSource, terms: Option<&SourceTerms>) -> V
     let Some(terms) = terms else {
         return volumes;
     };
+    let commits = desired.git.as_ref().and_then(|git| git.verification.as_ref());
+    if let Some(verification) = commits {
+        given(
+            volume::config_map_key("commit-keys", &verification.keys_from, "keys"),
+            "/ptah/commit-keys",
+        );
+    }
     if let Some(policy) = &desired.verification_policy_from {
         given(
             volume::config_map_key("verification-policy", policy, "policy.yaml"),

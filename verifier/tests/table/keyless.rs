@@ -253,10 +253,15 @@ fn faults() -> Vec<Fault> {
                 };
             },
         ),
-        fault("a broken proof", &["bundle"], Some("invalid inclusion proof"), |world| {
-            world.edit_bundle =
-                |bundle| entry(bundle)["inclusionProof"]["hashes"] = json!([encoded(&[7; 32])]);
-        }),
+        fault(
+            "a broken proof",
+            &["bundle"],
+            Some("invalid inclusion proof"),
+            |world| {
+                world.edit_bundle =
+                    |bundle| entry(bundle)["inclusionProof"]["hashes"] = json!([encoded(&[7; 32])]);
+            },
+        ),
         fault(
             "no proof",
             &["bundle"],
