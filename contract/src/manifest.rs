@@ -56,7 +56,9 @@ pub enum Error {
         limit: u64,
     },
     /// The bytes are not the canonical encoding of a manifest of version 1.
-    #[error("not a canonical content manifest of version 1: {0}")]
+    #[error(
+        "the content manifest is not the canonical one of version 1 (another release may have written it): {0}"
+    )]
     Encoding(String),
 }
 

@@ -118,18 +118,32 @@ mod tests {
 
     #[test]
     fn what_cannot_be_a_snapshot_is_refused_by_name() {
-        for (data, select, code) in [
-            (data(&[]), None, "nothing_selected"),
-            (data(&[("a", "")]), Some(items(&[("b", "b")])), "missing_key"),
-            (data(&[("a", "")]), Some(items(&[("a", "../b")])), "invalid_path"),
+        for (data, select, expected) in [
+            (data(&[]), None, "Input nothing_selected: no file is selected"),
+            (
+                data(&[("a", "")]),
+                Some(items(&[("b", "b")])),
+                "Input missing_key: key \"b\" is not in the ConfigMap",
+            ),
+            (
+                data(&[("a", "")]),
+                Some(items(&[("a", "../b")])),
+                "Refused invalid_path: path \"../b\": it has a part that is \".\" or \"..\"",
+            ),
             (
                 data(&[("a", ""), ("b", "")]),
                 Some(items(&[("a", "X"), ("b", "x")])),
-                "path_collision",
+                "Refused path_collision: paths \"X\" and \"x\" would be one file on some systems",
             ),
-            (data(&[("a", &"x".repeat(1 << 20))]), None, "snapshot_too_large"),
+            (
+                data(&[("a", &"x".repeat(1 << 20))]),
+                None,
+                "Refused snapshot_too_large: files and manifest are 1048726 bytes together, a snapshot ConfigMap holds \
+                 1048576",
+            ),
         ] {
-            assert_eq!(resolve(&data, select.as_deref()).unwrap_err().code(), code);
+            let error = resolve(&data, select.as_deref()).unwrap_err();
+            assert_eq!(format!("{:?} {}: {error}", error.class(), error.code()), expected);
         }
     }
 }

@@ -32,7 +32,9 @@ pub enum Error {
         limit: u64,
     },
     /// A file of a snapshot is missing or holds other bytes.
-    #[error("file {file:?} of the snapshot {problem}")]
+    #[error(
+        "file {file:?} of the snapshot {problem}; delete the snapshot's ConfigMap, and it is written anew"
+    )]
     SnapshotFile {
         /// The file's path.
         file: String,
@@ -47,6 +49,9 @@ pub enum Error {
         /// What it should give.
         wanted: Digest,
     },
+    /// There is no such file or folder.
+    #[error("path {0:?} does not exist")]
+    Missing(String),
     /// Something in a folder is neither a file nor a folder.
     #[error("{0:?} is neither a regular file nor a folder")]
     NotAFile(String),
@@ -83,6 +88,7 @@ impl Error {
             Self::TooLarge { .. } => "snapshot_too_large",
             Self::SnapshotFile { .. } => "snapshot_altered",
             Self::OtherContent { .. } => "content_digest_mismatch",
+            Self::Missing(_) => "path_not_found",
             Self::NotAFile(_) => "not_a_file",
             Self::NotUtf8(_) => "invalid_name",
             Self::NotEmpty(_) => "output_not_empty",
@@ -94,10 +100,12 @@ impl Error {
     #[must_use]
     pub fn class(&self) -> FailureClass {
         match self {
-            Self::MissingKey(_) | Self::NotAFile(_) | Self::NotUtf8(_) | Self::NotEmpty(_) => {
-                FailureClass::Input
-            }
-            Self::Manifest(manifest::Error::Empty) => FailureClass::Input,
+            Self::MissingKey(_)
+            | Self::Manifest(manifest::Error::Empty)
+            | Self::Missing(_)
+            | Self::NotAFile(_)
+            | Self::NotUtf8(_)
+            | Self::NotEmpty(_) => FailureClass::Input,
             Self::Manifest(_) | Self::Bound { .. } | Self::TooLarge { .. } | Self::OtherContent { .. } => {
                 FailureClass::Refused
             }
@@ -110,7 +118,9 @@ impl Error {
     #[must_use]
     pub fn to_failure(&self) -> Failure {
         let object = match self {
-            Self::MissingKey(name) | Self::NotAFile(name) | Self::NotUtf8(name) => Some(name.clone()),
+            Self::MissingKey(name) | Self::Missing(name) | Self::NotAFile(name) | Self::NotUtf8(name) => {
+                Some(name.clone())
+            }
             Self::SnapshotFile { file, .. } => Some(file.clone()),
             Self::Manifest(manifest::Error::Path { path, .. }) => Some(path.clone()),
             _ => None,

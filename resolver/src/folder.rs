@@ -1,6 +1,7 @@
 //! A folder as a source, and a folder as a place for content.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ptah_contract::manifest::Manifest;
@@ -31,7 +32,10 @@ pub fn copy(root: &Path, manifest: &Manifest, to: &Path) -> Result<(), Error> {
 }
 
 fn take(root: &Path, content: &Content) -> Result<(), Error> {
-    let metadata = fs::symlink_metadata(root).map_err(Error::io("reading", root))?;
+    let metadata = fs::symlink_metadata(root).map_err(|error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => Error::Missing(root.display().to_string()),
+        _ => Error::io("reading", root)(error),
+    })?;
     if metadata.is_dir() {
         return walk(root, "", content);
     }
@@ -79,6 +83,11 @@ fn read(at: &Path, path: &str, content: &Content) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ptah_contract::failure::FailureClass;
+
+    fn told(error: &Error) -> (&'static str, FailureClass, String) {
+        (error.code(), error.class(), error.to_string())
+    }
 
     #[test]
     fn promise_p042_a_folder_gives_the_digest_that_a_config_map_of_the_same_files_gives() {
@@ -107,6 +116,35 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(resolve(folder.path()).unwrap_err().code(), "nothing_selected");
         std::os::unix::fs::symlink("/etc/passwd", folder.path().join("x.sql")).unwrap();
-        assert_eq!(resolve(folder.path()).unwrap_err().code(), "not_a_file");
+        let sentence = "\"x.sql\" is neither a regular file nor a folder".to_owned();
+        assert_eq!(
+            told(&resolve(folder.path()).unwrap_err()),
+            ("not_a_file", FailureClass::Input, sentence)
+        );
+    }
+
+    #[test]
+    fn a_path_that_does_not_exist_needs_an_edit_and_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.sql"), "A").unwrap();
+        for name in ["b.sql", "a.sql/c.sql"] {
+            let at = folder.path().join(name);
+            let sentence = format!("path {at:?} does not exist");
+            assert_eq!(
+                told(&resolve(&at).unwrap_err()),
+                ("path_not_found", FailureClass::Input, sentence)
+            );
+        }
+    }
+
+    #[test]
+    fn what_the_file_system_refuses_is_told_with_its_place_and_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.sql");
+        fs::write(&file, "A").unwrap();
+        let out = file.join("out");
+        let error = copy(&file, &resolve(&file).unwrap(), &out).unwrap_err();
+        let sentence = format!("creating {out:?} failed: Not a directory (os error 20)");
+        assert_eq!(told(&error), ("io_failed", FailureClass::Transient, sentence));
     }
 }

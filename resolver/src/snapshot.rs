@@ -48,6 +48,7 @@ pub fn copy_checked(from: &Path, wanted: Digest, to: &Path) -> Result<Manifest, 
 mod tests {
     use super::*;
     use crate::config_map;
+    use ptah_contract::failure::{Failure, FailureClass};
     use std::collections::BTreeMap;
 
     fn snapshot(at: &Path) -> Manifest {
@@ -81,22 +82,62 @@ mod tests {
     #[test]
     fn promise_p045_an_altered_snapshot_is_refused_and_leaves_nothing_behind() {
         type Alter = fn(&Path);
-        let alterations: [(Alter, &str); 4] = [
-            (|at| fs::write(at.join("file-00001"), "X").unwrap(), "d/a.sql"),
-            (|at| fs::remove_file(at.join("file-00001")).unwrap(), "d/a.sql"),
+        let altered = |file, problem| {
+            let message = format!(
+                "file {file:?} of the snapshot {problem}; delete the snapshot's ConfigMap, and it is written anew"
+            );
+            Failure {
+                object: Some(String::from(file)),
+                ..Failure::new("snapshot_altered", FailureClass::Attention, message)
+            }
+        };
+        let (from, other) = (tempfile::tempdir().unwrap(), Digest::of(b"{}"));
+        let wanted = snapshot(from.path()).content_digest();
+        let alterations: [(Alter, Failure); 4] = [
+            (
+                |at| fs::write(at.join("file-00001"), "X").unwrap(),
+                altered("d/a.sql", "does not give its digest"),
+            ),
+            (
+                |at| fs::remove_file(at.join("file-00001")).unwrap(),
+                altered("d/a.sql", "is missing"),
+            ),
             (
                 |at| fs::remove_file(at.join("manifest.json")).unwrap(),
-                "manifest.json",
+                altered("manifest.json", "is missing"),
             ),
-            (|at| fs::write(at.join("manifest.json"), "{}").unwrap(), "digest"),
+            (
+                |at| fs::write(at.join("manifest.json"), "{}").unwrap(),
+                Failure::new(
+                    "content_digest_mismatch",
+                    FailureClass::Refused,
+                    format!("the content has digest {other}, {wanted} was asked for"),
+                ),
+            ),
         ];
-        for (alter, names) in alterations {
+        for (alter, expected) in alterations {
             let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-            let manifest = snapshot(from.path());
+            snapshot(from.path());
             alter(from.path());
-            let error = copy_checked(from.path(), manifest.content_digest(), to.path()).unwrap_err();
-            assert!(error.to_string().contains(names), "{error}");
+            let error = copy_checked(from.path(), wanted, to.path()).unwrap_err();
+            assert_eq!(error.to_failure(), expected);
             assert_eq!(fs::read_dir(to.path()).unwrap().count(), 0, "{error}");
         }
+    }
+
+    #[test]
+    fn a_manifest_of_another_form_is_refused_though_it_gives_the_bound_digest() {
+        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let manifest = snapshot(from.path());
+        let mut bytes = manifest.to_bytes();
+        bytes.push(b'\n');
+        fs::write(from.path().join("manifest.json"), &bytes).unwrap();
+        let error = copy_checked(from.path(), Digest::of(&bytes), to.path()).unwrap_err();
+        let sentence = "the content manifest is not the canonical one of version 1 (another release may have written it): \
+                        keys, order or white space differ";
+        assert_eq!(
+            error.to_failure(),
+            Failure::new("invalid_manifest", FailureClass::Refused, sentence)
+        );
     }
 }

@@ -314,9 +314,36 @@ fn a_connection_that_breaks_is_not_taken_for_a_damaged_archive() {
         let content = Content::new(Limits::default(), None).unwrap();
         let error = unpack(bytes[..20].chain(Broken), compression, None, None, &content).unwrap_err();
         assert_eq!(
-            (error.code(), error.class()),
-            ("archive_not_read", FailureClass::Transient)
+            (error.code(), error.class(), error.to_string().as_str()),
+            (
+                "archive_not_read",
+                FailureClass::Transient,
+                "reading the archive failed"
+            )
         );
+    }
+}
+
+#[test]
+fn an_archive_of_another_digest_than_was_promised_of_it_is_refused_with_both() {
+    let mut builder = Builder::default();
+    builder.line("file a.sql A");
+    builder.bytes.resize(builder.bytes.len() + 1024, 0);
+    let (found, wanted) = (Digest::of(&builder.bytes), Digest::of(b"another"));
+    for compression in [Compression::None, Compression::Gzip, Compression::Zstd] {
+        let bytes = compress(compression, &builder.bytes);
+        let check = |digest| {
+            let content = Content::new(Limits::default(), None).unwrap();
+            unpack(bytes.as_slice(), compression, None, Some(digest), &content)
+        };
+        let error = check(wanted).unwrap_err();
+        let sentence =
+            format!("the archive gives digest {found} when it is not compressed, {wanted} was promised");
+        assert_eq!(
+            (error.code(), error.class(), error.to_string()),
+            ("digest_mismatch", FailureClass::Attention, sentence)
+        );
+        check(found).unwrap();
     }
 }
 

@@ -26,6 +26,7 @@ pub(super) struct App {
     id: String,
     installation: String,
     key: Arc<RsaKeyPair>,
+    api: Authority,
     repository: Authority,
 }
 
@@ -49,17 +50,23 @@ impl App {
             _ => return Err(unusable()),
         }
         .map_err(|_| unusable())?;
+        let api = Authority::new(&format!("api.{}", repository.host()), repository.port());
+        let api = api.map_err(|_| {
+            let problem = "a GitHub App needs a repository at a name, since its API is at api.<host>";
+            Error::SecretKeys(problem.to_owned())
+        })?;
         Ok(Self {
             id: id.to_owned(),
             installation: installation.to_owned(),
             key: Arc::new(key),
+            api,
             repository,
         })
     }
 
     /// Asks for a token of the installation, good for the repository's authority.
     pub(super) async fn token(&self, client: &Client, attempt: &Attempt) -> Result<net::Credential, Error> {
-        let api = Authority::new(&format!("api.{}", self.repository.host()), self.repository.port())?;
+        let api = self.api.clone();
         let url = format!(
             "https://{api}/app/installations/{}/access_tokens",
             self.installation

@@ -112,7 +112,7 @@ pub enum Error {
         what: &'static str,
     },
     /// SSH could not be set up.
-    #[error("the SSH connection to {host} could not be set up")]
+    #[error("the SSH connection to {host} could not be set up; the log of its SSH server says why")]
     Ssh {
         /// With whom.
         host: String,
@@ -296,7 +296,9 @@ pub enum Error {
         id: String,
     },
     /// An object of another kind than its place demands.
-    #[error("object {id} is not a {expected}, as its place demands")]
+    #[error(
+        "object {id} is not a {expected}, as its place demands; git fsck shows what is wrong with the repository"
+    )]
     ObjectKind {
         /// Which.
         id: String,

@@ -193,7 +193,8 @@ impl Worker {
         let transport: Box<dyn Transport> = match self.request.repository.at() {
             At::Https { url, .. } => {
                 let backend = Backend::new(wire.clone(), self.client.clone(), self.header.clone(), url);
-                let url = gix_url::parse(url.as_str()).map_err(|_| net::Error::InvalidUrl("it is no URL"))?;
+                let url = gix_url::parse(url.as_str())
+                    .map_err(|_| net::Error::InvalidUrl("its URL cannot be read"))?;
                 Box::new(http::Transport::new_http(backend, url, version, false))
             }
             At::Ssh {

@@ -60,7 +60,7 @@ impl Backend {
         }
         Ok(Request {
             method,
-            url: Url::parse(&url).map_err(|_| net::Error::InvalidUrl("it is no URL"))?,
+            url: Url::parse(&url).map_err(|_| net::Error::InvalidUrl("its URL cannot be read"))?,
             headers: map,
             body: Bytes::new(),
             credential: self.credential.clone().filter(|_| !self.left_authority),

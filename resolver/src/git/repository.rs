@@ -234,6 +234,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_user_or_a_password_in_a_url_is_refused_with_where_it_belongs() {
+        let error = "https://ada:hunter2@git.example/app.git"
+            .parse::<Repository>()
+            .unwrap_err();
+        let sentence = "repository: a URL with a user name or a password is not taken; put it in the Secret";
+        assert_eq!(
+            (error.class_word(), error.code(), error.to_string().as_str()),
+            ("refused", "credentials_in_url", sentence)
+        );
+    }
+
     proptest! {
         #[test]
         fn whatever_is_taken_has_a_safe_host_and_a_safe_path(text in "(https://|ssh://|git@)?[ -~é]{0,40}") {

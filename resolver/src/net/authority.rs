@@ -23,7 +23,7 @@ impl Authority {
         let host = url
             .host_str()
             .filter(|host| !host.is_empty())
-            .ok_or(Error::InvalidUrl("it has no host"))?;
+            .ok_or(Error::InvalidUrl("its URL has no host"))?;
         Ok(Self {
             host: host.to_ascii_lowercase(),
             port: url.port(),
@@ -99,6 +99,7 @@ impl FromStr for Authority {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use ptah_contract::failure::FailureClass;
 
     #[test]
     fn only_a_bare_host_and_port_is_an_authority() {
@@ -127,7 +128,16 @@ mod tests {
             ("git.1example", true),
             ("xn--a", false),
         ] {
-            assert_eq!(text.parse::<Authority>().is_ok(), ok, "{text}");
+            // Whoever parses one names the field in place of this sentence.
+            let refused = text.parse::<Authority>().err().map(|error| {
+                assert_eq!(
+                    (error.code(), error.class()),
+                    ("invalid_authority", FailureClass::Input)
+                );
+                error.to_string()
+            });
+            let sentence = "a host or host:port alone is expected, such as git.example:8443";
+            assert_eq!(refused.as_deref(), (!ok).then_some(sentence), "{text}");
         }
     }
 

@@ -31,7 +31,7 @@ impl Credential {
     /// [`Error::InvalidUrl`] when the value cannot stand in a header.
     pub fn new(authority: Authority, value: &str) -> Result<Self, Error> {
         let mut value = HeaderValue::from_str(value)
-            .map_err(|_| Error::InvalidUrl("the credential cannot stand in a header"))?;
+            .map_err(|_| Error::InvalidUrl("its credential holds a character that a header cannot"))?;
         value.set_sensitive(true);
         Ok(Self {
             authority,
@@ -228,10 +228,10 @@ impl Client {
             "https" => {}
             "http" if self.plain_http => {}
             "http" => return Err(Error::PlainHttp { host }),
-            _ => return Err(Error::InvalidUrl("it is neither https nor http")),
+            _ => return Err(Error::InvalidUrl("its URL is neither https nor http")),
         }
         if !request.url.username().is_empty() || request.url.password().is_some() {
-            return Err(Error::InvalidUrl("it holds a user name or a password"));
+            return Err(Error::InvalidUrl("its URL holds a user name or a password"));
         }
         // An address in a URL is not resolved, so the resolver does not see it.
         if let Ok(address) = authority.bare_host().parse()
@@ -339,5 +339,53 @@ impl Resolve for Judged {
             let addresses = network.addresses(name.as_str(), 0).await?;
             Ok(Box::new(addresses.into_iter()) as Addrs)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(error: &Error) -> String {
+        format!("{:?} {}: {error}", error.class(), error.code())
+    }
+
+    /// Whoever asks has judged its URL by the field that it came from; this is what holds if somebody forgets.
+    #[tokio::test]
+    async fn what_cannot_be_asked_is_refused_before_anything_is_sent() {
+        let limits = Limits::default();
+        let client = Client::new(&Trust::system(), Network::any(), &limits).unwrap();
+        let attempt = Attempt::new(limits, Default::default());
+        for (url, expected) in [
+            (
+                "http://git.example/app.git",
+                "Refused plain_http: plain http is not allowed for git.example",
+            ),
+            (
+                "ftp://git.example/app.git",
+                "Input invalid_url: the request is unusable: its URL is neither https nor http",
+            ),
+            (
+                "data:hunter2",
+                "Input invalid_url: the request is unusable: its URL has no host",
+            ),
+            (
+                "https://ada@git.example/app.git",
+                "Input invalid_url: the request is unusable: its URL holds a user name or a password",
+            ),
+            (
+                "https://:hunter2@git.example/app.git",
+                "Input invalid_url: the request is unusable: its URL holds a user name or a password",
+            ),
+        ] {
+            let asked = client.send(&attempt, Request::get(url.parse().unwrap())).await;
+            assert_eq!(told(&asked.unwrap_err()), expected, "{url}");
+        }
+        assert_eq!(attempt.received(), 0);
+        let broken = Credential::new("git.example".parse().unwrap(), "Bearer hunter2\nX-Evil: 1");
+        assert_eq!(
+            told(&broken.unwrap_err()),
+            "Input invalid_url: the request is unusable: its credential holds a character that a header cannot"
+        );
     }
 }

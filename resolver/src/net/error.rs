@@ -115,11 +115,11 @@ pub enum Error {
         /// Which.
         host: String,
     },
-    /// The URL cannot be used.
-    #[error("the URL is unusable: {0}")]
+    /// A URL that is not asked, or a credential that cannot be sent.
+    #[error("the request is unusable: {0}")]
     InvalidUrl(&'static str),
     /// Not a bare `host` or `host:port`.
-    #[error("not a bare host or host:port")]
+    #[error("a host or host:port alone is expected, such as git.example:8443")]
     InvalidAuthority,
     /// The CA bundle cannot be used.
     #[error("the CA bundle is unusable: {0}")]

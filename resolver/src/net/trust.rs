@@ -81,6 +81,7 @@ fn usable(der: &CertificateDer<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ptah_contract::failure::FailureClass;
 
     #[test]
     fn a_bundle_that_parses_to_nothing_is_refused_and_one_that_parses_is_added() {
@@ -107,6 +108,24 @@ mod tests {
         let none = Trust { roots: vec![] };
         let limits = crate::net::Limits::default();
         assert!(crate::net::Client::new(&none, crate::net::Network::any(), &limits).is_ok());
+    }
+
+    /// [`Trust::with_pem`] and [`Trust::system`] let no such root in, so that it is put in by hand.
+    #[test]
+    fn a_root_that_came_past_the_checks_is_a_defect_of_this_program() {
+        let broken = Trust {
+            roots: vec![b"hello".to_vec().into()],
+        };
+        let limits = crate::net::Limits::default();
+        let error = crate::net::Client::new(&broken, crate::net::Network::any(), &limits).unwrap_err();
+        assert_eq!(
+            (error.code(), error.class(), error.to_string()),
+            (
+                "client_failed",
+                FailureClass::Internal,
+                "the HTTP client cannot be made".to_owned()
+            )
+        );
     }
 
     proptest::proptest! {

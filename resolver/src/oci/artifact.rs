@@ -105,7 +105,7 @@ async fn finish(
     let wanted = request.content_digest;
     // Reads back what was written, which may be much.
     let finished = tokio::task::spawn_blocking(move || content.finish(wanted)).await;
-    let manifest = finished.map_err(|_| Error::Unpacking)??;
+    let manifest = finished??;
     let attempt = session.attempt;
     let mut resolution = Resolution::new(
         Kind::Oci,

@@ -221,6 +221,12 @@ impl Entry {
         };
         let given = |value: &Option<String>| value.clone().filter(|text| !text.is_empty());
         if let Some(token) = given(&self.registrytoken) {
+            // It is sent as it is, in a header; the other kinds are encoded.
+            if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+                return refuse(
+                    "has a registrytoken with white space or a character that a header cannot hold",
+                );
+            }
             return Ok(Login::Registry(Secret::new(token)));
         }
         if let Some(token) = given(&self.identitytoken) {

@@ -181,6 +181,13 @@ pub enum Error {
     Unpacking,
 }
 
+impl From<tokio::task::JoinError> for Error {
+    /// What the thread panicked with is in the log; it may be text of the other side.
+    fn from(_: tokio::task::JoinError) -> Self {
+        Self::Unpacking
+    }
+}
+
 impl Error {
     /// Stable name.
     #[must_use]
@@ -274,5 +281,22 @@ impl Error {
             object: self.object(),
             ..Failure::new(self.code(), self.class(), self.to_string())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No archive is known that makes the thread panic, so that one panics here by itself.
+    #[tokio::test]
+    async fn a_thread_that_ends_without_its_result_is_a_defect_of_this_program() {
+        let ended = tokio::task::spawn_blocking(|| panic!("hunter2")).await;
+        let failure = Error::from(ended.unwrap_err()).to_failure();
+        let sentence = "taking in the content ended unexpectedly";
+        assert_eq!(
+            failure,
+            Failure::new("unpacking_failed", FailureClass::Internal, sentence)
+        );
     }
 }

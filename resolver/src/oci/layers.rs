@@ -135,7 +135,7 @@ async fn unpacked(
     // The end is told only now that the digest is right: without it the archive is not read to its end.
     let _ = sender.send(None).await;
     drop(sender);
-    let unpacked = unpacking.await.map_err(|_| Error::Unpacking)?;
+    let unpacked = unpacking.await?;
     unpacked.map_err(|source| match source {
         archive::Error::Content(error) => Error::Content(error),
         source => Error::Archive {

@@ -102,12 +102,14 @@ impl<'a> Session<'a> {
     /// A URL of this repository.
     pub(super) fn url(&self, path: &str) -> Result<Url, Error> {
         let url = self.base.join(path);
-        Ok(url.map_err(|_| crate::net::Error::InvalidUrl("it is no path of the repository"))?)
+        Ok(url.map_err(|_| crate::net::Error::InvalidUrl("its URL is no path of the repository"))?)
     }
 
     /// Whether a URL is one of this repository, so that a proof may go there.
     pub(super) fn is_own(&self, url: &Url) -> bool {
-        url.origin() == self.base.origin() && url.path().starts_with(self.base.path())
+        // An origin leaves the user out, and a URL that names one is never asked.
+        let is_anonymous = url.username().is_empty() && url.password().is_none();
+        is_anonymous && url.origin() == self.base.origin() && url.path().starts_with(self.base.path())
     }
 
     /// Asks, proves who asks where that is wanted, and follows redirects. Answers of 401 and 403 are failures.

@@ -63,10 +63,24 @@ fn promise_p006_p007_p008_every_secret_of_the_table_is_used_or_refused_as_the_ta
 #[test]
 fn a_folder_that_is_not_there_is_no_anonymous_access() {
     let error = Credentials::from_dir(Path::new("/nowhere")).unwrap_err();
+    let sentence = "the folder of the credential cannot be read: entity not found";
     assert_eq!(
-        (error.code(), error.class()),
-        ("auth_unreadable", FailureClass::Input)
+        (error.code(), error.class(), error.to_string().as_str()),
+        ("auth_unreadable", FailureClass::Input, sentence)
     );
+}
+
+#[test]
+fn a_value_that_is_no_text_is_refused_by_its_key() {
+    for value in [vec![0xff], vec![b'x'; 1 + (1 << 20)]] {
+        let values = BTreeMap::from([("token".to_owned(), value)]);
+        let error = Credentials::from_values(&values).unwrap_err();
+        let sentence = "the Secret's key token is not text of at most 1 MiB";
+        assert_eq!(
+            (error.code(), error.class(), error.to_string().as_str()),
+            ("auth_value", FailureClass::Input, sentence)
+        );
+    }
 }
 
 #[test]

@@ -70,7 +70,11 @@ fn stars_cost_no_more_than_their_number() {
 fn a_document_that_is_larger_than_any_is_not_read() {
     let reference = "registry.example/app".parse().unwrap();
     let error = login(&vec![b' '; MAX_BYTES + 1], &reference).unwrap_err();
-    assert_eq!(error.code(), "docker_config_malformed");
+    let sentence = "the docker configuration is larger than 1 MiB";
+    assert_eq!(
+        (error.code(), error.to_string().as_str()),
+        ("docker_config_malformed", sentence)
+    );
 }
 
 proptest! {

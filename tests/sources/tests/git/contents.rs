@@ -79,6 +79,7 @@ fn entry(repo: &Repo, row: &Value) -> (Vec<String>, Entry) {
         "100755" => Entry::Blob("100755", content),
         "120000" => Entry::Blob("120000", content),
         "160000" => Entry::Link("160000", "0123456789012345678901234567890123456789".into()),
+        "100644 tree" => Entry::Link("100644", repo.hash("tree", b"")),
         "40000" => Entry::Link("40000", repo.hash("tree", b"")),
         mode => panic!("mode {mode}"),
     };
@@ -142,7 +143,10 @@ async fn a_name_that_is_not_utf_8_is_refused() {
     let error = resolve(&server.request("app.git", "main", "."))
         .await
         .unwrap_err();
-    assert_eq!(error.code(), "invalid_name");
+    assert_eq!(
+        told(&error),
+        "input invalid_name: \"\u{fffd}\u{fffd}\" is not a UTF-8 name"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -206,3 +206,22 @@ async fn a_server_of_old_algorithms_alone_is_refused_by_what_it_lacks() {
         );
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_lets_in_and_opens_no_session_is_told_with_where_to_look() {
+    let (_root, repo) = self::repo();
+    let sshd = Sshd::start(&sshd::Options {
+        more: "MaxSessions 0\n",
+        ..Default::default()
+    });
+    let error = resolve(&ssh_request(&sshd, &repo, "main", "db"))
+        .await
+        .unwrap_err();
+    let name = format!("[127.0.0.1]:{}", sshd.port());
+    assert_eq!(
+        told(&error),
+        format!(
+            "transient ssh_failed: the SSH connection to {name} could not be set up; the log of its SSH server says why"
+        )
+    );
+}

@@ -184,30 +184,32 @@ async fn pages_are_followed_within_the_repository_and_up_to_a_thousand_attachmen
         "self GET /v2/app/referrers/* -> 200 ; Link: </v2/other/x>; rel=next ; body {}",
         page(0, 1)
     );
+    let named = format!(
+        "self GET /v2/app/referrers/* -> 200 ; Link: <http://ada:hunter2@{{self}}/v2/app/x>; rel=next ; body {}",
+        page(0, 1)
+    );
     let many = format!("self GET /v2/app/referrers/* -> 200 ; body {}", page(0, 1001));
     let image =
-        "self GET /v2/app/referrers/* -> 200 ; body {\"schemaVersion\":2,\"config\":{},\"layers\":[]}"
-            .to_owned();
-    for (rule, code, class) in [
-        (&endless, "referrers_malformed", FailureClass::Attention),
-        (&away, "referrers_malformed", FailureClass::Attention),
-        (&beside, "referrers_malformed", FailureClass::Attention),
-        (&many, "too_many_referrers", FailureClass::Refused),
-        (&image, "referrers_malformed", FailureClass::Attention),
+        "self GET /v2/app/referrers/* -> 200 ; body {\"schemaVersion\":2,\"config\":{},\"layers\":[]}";
+    let malformed = "Attention referrers_malformed {self} lists the attachments of {digest} in a form that cannot be read";
+    for (rule, expected) in [
+        (endless.as_str(), malformed),
+        (&away, malformed),
+        (&beside, malformed),
+        (&named, malformed),
         (
-            &"self GET /v2/app/referrers/* -> 200 ; body no".to_owned(),
-            "referrers_malformed",
-            FailureClass::Attention,
+            &many,
+            "Refused too_many_referrers {self} lists more than 1000 attachments of {digest}",
+        ),
+        (image, malformed),
+        ("self GET /v2/app/referrers/* -> 200 ; body no", malformed),
+        (
+            "self GET /v2/app/referrers/* -> 500",
+            "Transient server_unavailable host {self} answered with status 500",
         ),
         (
-            &"self GET /v2/app/referrers/* -> 500".to_owned(),
-            "server_unavailable",
-            FailureClass::Transient,
-        ),
-        (
-            &"self GET /v2/app/referrers/* -> 403".to_owned(),
-            "access_denied",
-            FailureClass::Input,
+            "self GET /v2/app/referrers/* -> 403",
+            "Input access_denied {self} denies access to app",
         ),
     ] {
         let (_server, authority, _, digest) = serve(artifact(), &[rule]).await;
@@ -215,10 +217,13 @@ async fn pages_are_followed_within_the_repository_and_up_to_a_thousand_attachmen
         let error = describe(&wanted, digest, Attachments::Listed, &attempt())
             .await
             .unwrap_err();
+        let expected = expected
+            .replace("{self}", &authority)
+            .replace("{digest}", &digest.to_string());
         assert_eq!(
-            (error.code(), error.class()),
-            (code, class),
-            "{rule:.80}: {error}"
+            format!("{:?} {} {error}", error.class(), error.code()),
+            expected,
+            "{rule:.80}"
         );
     }
 }
