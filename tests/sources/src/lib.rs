@@ -10,6 +10,7 @@ pub mod jgit;
 pub mod measure;
 pub mod oci;
 pub mod repo;
+pub mod signing;
 pub mod sshd;
 pub mod table;
 pub mod tls;

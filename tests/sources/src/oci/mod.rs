@@ -1,7 +1,9 @@
 //! Registries for tests: real ones, and one that lies.
 
+pub mod cosign;
 pub mod lying;
 pub mod process;
+pub mod push;
 pub mod registry;
 pub mod store;
 pub mod tls;

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 pub const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 /// Media type of an OCI index.
 pub const INDEX: &str = "application/vnd.oci.image.index.v1+json";
-const EMPTY: &str = "application/vnd.oci.empty.v1+json";
+/// Media type of a configuration that says nothing.
+pub const EMPTY: &str = "application/vnd.oci.empty.v1+json";
 
 /// What a registry holds in one repository.
 #[derive(Clone, Debug, Default)]
