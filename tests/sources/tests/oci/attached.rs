@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use ptah_contract::artifact::{ArtifactDescription, Found};
+use ptah_contract::artifact::{ArtifactDescription, Attachments, Found};
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::FailureClass;
-use ptah_resolver::oci::{Attachments, describe, resolve_if_changed};
+use ptah_resolver::oci::{describe, resolve_if_changed};
 use ptah_sources_tests::oci::lying::{Log, Lying, Rule, Script, listener};
 use ptah_sources_tests::oci::registry::{Access, Registry};
 use ptah_sources_tests::oci::run;
@@ -110,7 +110,7 @@ async fn attachments_are_listed_by_their_tag_where_the_registry_has_no_such_api(
 }
 
 /// A registry in memory, with rules.
-async fn serve(store: Store, rules: &[&str]) -> (Lying, String, Log, Digest) {
+pub async fn serve(store: Store, rules: &[&str]) -> (Lying, String, Log, Digest) {
     let (port, authority) = listener();
     let log = Log::default();
     let digest = Digest::of(&store.manifests["v1"].0);
@@ -169,8 +169,13 @@ async fn pages_are_followed_within_the_repository_and_up_to_a_thousand_attachmen
         .await
         .unwrap();
     assert_eq!((plain.attached, log.lines().len()), (Vec::new(), asked.len() + 1));
-    assert_eq!(asked[1], format!("self GET /v2/app/referrers/{digest} -"));
-    assert_eq!(asked[2], format!("self GET /v2/app/referrers/{digest}?page=2 -"));
+    // The tag of cosign first: what is listed cannot use up what may be read.
+    assert_eq!(
+        asked[1],
+        format!("self GET /v2/app/manifests/sha256-{}.sig -", digest.hex())
+    );
+    assert_eq!(asked[2], format!("self GET /v2/app/referrers/{digest} -"));
+    assert_eq!(asked[3], format!("self GET /v2/app/referrers/{digest}?page=2 -"));
 
     let endless = format!(
         "self GET /v2/app/referrers/* -> 200 ; {next} ; body {}",

@@ -20,7 +20,7 @@ use serde_json::json;
 use crate::support::{attempt, credentials, files, request, resolve};
 
 /// `robot` with the password `pass:word`, as `htpasswd -B` writes it.
-const PASSWORDS: &str = "robot:$2a$04$Dgw8mgVd7xKoA3dAoFV36ujs2hFmg3.iiK2cmk7hxy2kwH68aDauO\n";
+pub const PASSWORDS: &str = "robot:$2a$04$Dgw8mgVd7xKoA3dAoFV36ujs2hFmg3.iiK2cmk7hxy2kwH68aDauO\n";
 
 /// A folder with the files of a small schema.
 fn schema() -> tempfile::TempDir {

@@ -2,7 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod attached;
+mod bounds;
+mod evidence;
 mod honest;
 mod ptah;
 mod scripts;
+mod signatures;
+mod signed_again;
 mod support;

@@ -3,9 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use ptah_contract::digest::Digest;
+use ptah_contract::failure::Failure;
+use ptah_contract::protocol::{SourceLocator, SourceReport, SourceRequest, SourceRevision, StepFailure};
 use ptah_contract::resolution::Resolution;
-use ptah_resolver::net::{Attempt, Limits};
+use ptah_resolver::net::{Attempt, Limits, Network};
 use ptah_resolver::oci::{self, Credentials, Request};
+use ptah_resolver::source::{self, Access, HeldTo};
+use ptah_verifier::Policy;
 
 /// An attempt as the command line makes it.
 pub fn attempt() -> Attempt {
@@ -59,4 +64,58 @@ pub async fn resolve_in(
     let resolution = resolved?;
     assert!(resolution.is_consistent());
     Ok((resolution, files(out.path())))
+}
+
+/// Reaches an artifact over plain http as an operation does, by its tag and held to a policy.
+pub async fn reach(
+    reference: &str,
+    known: Option<Digest>,
+    policy: &Policy,
+    out: Option<&Path>,
+) -> Result<SourceReport, StepFailure> {
+    let wanted = SourceRequest {
+        locator: SourceLocator::Oci {
+            reference: reference.to_owned(),
+            plain_http: true,
+        },
+        pinned: None,
+        known: known.map(revision),
+        max_bytes: None,
+        max_files: None,
+        verification: None,
+        commit_verification: None,
+    };
+    let access = Access {
+        ca: None,
+        secret: None,
+        network: Network::any(),
+        scratch: None,
+        out: out.map(Path::to_owned),
+        attempt: Limits::default(),
+        content: Default::default(),
+        unpacked_bytes: None,
+        more_attempts: 0,
+        stop: Default::default(),
+    };
+    let held_to = HeldTo {
+        artifact: Some(policy),
+        commit: None,
+    };
+    source::reach(&wanted, &access, held_to).await
+}
+
+/// What an earlier resolution recorded of an artifact.
+pub fn revision(digest: Digest) -> SourceRevision {
+    SourceRevision {
+        revision: digest.to_string(),
+        reference: None,
+        index_digest: None,
+        tag_object: None,
+        content_digest: Digest::of(b"the content of then"),
+    }
+}
+
+/// `<class> <code> <sentence>`: what a table expects of a failure.
+pub fn told(failure: &Failure) -> String {
+    format!("{:?} {} {}", failure.class, failure.code, failure.message)
 }
