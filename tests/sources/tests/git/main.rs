@@ -8,6 +8,7 @@ mod jgit;
 mod later;
 mod pinned;
 mod refs;
+mod signatures;
 mod slow;
 mod ssh;
 mod support;

@@ -242,3 +242,13 @@ pub async fn failing(mut request: Request, attempt: &Attempt) -> String {
     }
     told(&error)
 }
+
+/// Names of what stands in a folder.
+pub fn files_below(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
