@@ -233,8 +233,8 @@ async fn every_failure_is_one_line_and_an_exit_status() {
         ),
         (
             stage.run(&[&main[..], &["--verification", "x"]].concat()),
-            77,
-            "not_supported",
+            65,
+            "verification_unreadable",
         ),
         (
             stage.run(&[&main[..], &["--source-policy", "x"]].concat()),

@@ -3,7 +3,9 @@
 
 use std::process::Command;
 
-use ptah_sources_tests::oci::registry::Registry;
+use ptah_sources_tests::oci::cosign::{Listing, Signed, policy};
+use ptah_sources_tests::oci::push::Pusher;
+use ptah_sources_tests::oci::registry::{Access, Registry};
 use ptah_sources_tests::oci::run as tool;
 use serde_json::{Value, json};
 
@@ -121,6 +123,79 @@ fn promise_p023_a_verdict_lists_every_requirement_and_a_refusal_names_what_is_mi
     let (status, _, err) = run(&[&pinned, "--plain-http", "--policy", "/nowhere"]);
     assert_eq!(status, 65);
     assert!(err.starts_with("error: verification_policy_unreadable:"), "{err}");
+}
+
+/// B14, B20: the registry is the same, over plain HTTP, whatever is asked of it; both layouts of cosign are found.
+#[tokio::test(flavor = "multi_thread")]
+async fn whose_signature_it_is_decides_the_exit_status_and_what_is_said() {
+    let home = tempfile::tempdir().unwrap();
+    let registries = [
+        (Registry::distribution(None, &Access::All), Listing::Tag),
+        (Registry::with_referrers(), Listing::Api),
+    ];
+    for (registry, listing) in &registries {
+        for (number, (layout, fault, expected)) in [
+            ("bundle", "none", "attached)"),
+            ("tag", "none", "under cosign's tag, as "),
+            ("both", "none", "under cosign's tag, as "),
+            ("bundle", "the wrong key", "not made with this key"),
+            ("tag", "the wrong key", "not made with this key"),
+            (
+                "bundle",
+                "a statement and no signature",
+                "a statement of \"https://slsa.dev/provenance/v1\"",
+            ),
+            (
+                "bundle",
+                "no signature",
+                "nothing is attached, and the tag that cosign uses is not there",
+            ),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let (signed, key) = Signed::case(layout, fault);
+            let repository = format!("case{number}");
+            let pusher = Pusher::new(&registry.authority, &repository);
+            pusher.push(&signed.store(*listing)).await;
+            let file = home.path().join("policy.yaml");
+            std::fs::write(&file, policy(&key)).unwrap();
+            let reference = format!("{}/{repository}@{}", registry.authority, signed.digest);
+            let (status, out, err) = run(&[
+                &reference,
+                "--plain-http",
+                "--policy",
+                &file.display().to_string(),
+            ]);
+            let verdict: Value =
+                serde_json::from_str(&out).unwrap_or_else(|_| panic!("{layout}, {fault}: {err}"));
+            let detail = verdict["requirements"][0]["detail"].as_str().unwrap();
+            let satisfied = fault == "none";
+            let word = if satisfied { "satisfied" } else { "refused" };
+            let whole = json!({"verdict": word, "requirements": [
+                {"name": "signatures", "satisfied": satisfied, "detail": detail},
+            ]});
+            assert_eq!(verdict, whole, "{layout}, {fault}");
+            assert!(detail.contains(expected), "{layout}, {fault}: {detail}");
+            match satisfied {
+                true => assert_eq!((status, err.as_str()), (0, ""), "{layout}, {fault}"),
+                false => assert_eq!(
+                    (status, err),
+                    (77, format!("error: policy_refused: signatures: {detail}\n")),
+                    "{layout}, {fault}"
+                ),
+            }
+        }
+    }
+    // Nobody answers: no verdict, and no word about signatures.
+    let authority = registries[0].0.authority.clone();
+    drop(registries);
+    let (signed, _) = Signed::case("both", "none");
+    let file = home.path().join("policy.yaml").display().to_string();
+    let reference = format!("{authority}/case2@{}", signed.digest);
+    let (status, out, err) = run(&[&reference, "--plain-http", "--policy", &file]);
+    assert_eq!((status, out.as_str()), (75, ""));
+    assert!(err.starts_with("error: connection_failed: "), "{err}");
 }
 
 #[test]
