@@ -44,7 +44,7 @@ pub struct DesiredSource {
 impl DesiredSource {
     /// Names of the ConfigMaps that it is read from or held to.
     pub fn config_maps(&self) -> impl Iterator<Item = &str> {
-        let keys = self.git.as_ref().and_then(|git| git.verification.as_ref());
+        let keys = self.git.as_ref().and_then(GitSource::verification);
         let policies = [
             self.source_policy_from.as_ref(),
             self.verification_policy_from.as_ref(),
@@ -108,7 +108,37 @@ pub struct GitSource {
     pub ca_from: Option<ConfigMapKeySelector>,
     /// Whose signature the commit or its tag must carry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verification: Option<GitVerification>,
+    #[schemars(with = "Option<GitVerification>")]
+    pub verification: Option<Declared<GitVerification>>,
+}
+
+/// A field that an earlier version of the API stored unchecked. What is not understood is kept, so that one such object
+/// does not make the list of all objects unreadable; whoever uses the field refuses it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Declared<T> {
+    /// What the schema admits.
+    Known(T),
+    /// What it admitted once.
+    Other(serde_json::Value),
+}
+
+impl<T> Declared<T> {
+    /// What is understood.
+    pub fn known(&self) -> Option<&T> {
+        match self {
+            Self::Known(known) => Some(known),
+            Self::Other(_) => None,
+        }
+    }
+}
+
+impl GitSource {
+    /// Whose signatures are asked for, as far as that is understood.
+    #[must_use]
+    pub fn verification(&self) -> Option<&GitVerification> {
+        self.verification.as_ref().and_then(Declared::known)
+    }
 }
 
 /// Whose signatures are believed.

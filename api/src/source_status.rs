@@ -153,6 +153,18 @@ pub struct SourceTerms {
     pub commit_verification: Option<CommitTermsStatus>,
 }
 
+impl SourceTerms {
+    /// Digest of the one policy that a source on a network satisfies, where it is held to one: whose signatures a commit
+    /// carries, or the verification policy of an artifact.
+    #[must_use]
+    pub fn policy_digest(&self) -> Option<Digest> {
+        match &self.commit_verification {
+            Some(terms) => Some(terms.to_contract().digest()),
+            None => self.verification_policy.as_ref().map(|policy| policy.digest),
+        }
+    }
+}
+
 /// What is asked of a commit's signatures, with the keys as they were read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -7,6 +7,7 @@
 //! public for this: `git` and `oci` stand in the place of their parents.
 
 mod archives;
+mod bundles;
 mod credentials;
 mod git;
 mod oci;
@@ -20,6 +21,7 @@ mod signatures;
 use ptah_resolver::{Error, archive, content, folder, net};
 
 pub use archives::{archive_compressed, archive_tar};
+pub use bundles::{dsse_statement, sigstore_bundle, simple_signing, trusted_root};
 pub use credentials::{docker_config, git_credential};
 pub use git::{git_repository, git_requested, git_session, git_tree, known_hosts};
 pub use oci::{oci_challenge, oci_link, oci_manifest, oci_reference};
@@ -33,12 +35,13 @@ pub use signatures::{git_keys, git_object, git_signature};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 23] = [
+pub const TARGETS: [Target; 27] = [
     ("archive_compressed", archive_compressed),
     ("archive_tar", archive_tar),
     ("content_manifest", content_manifest),
     ("content_path", content_path),
     ("docker_config", docker_config),
+    ("dsse_statement", dsse_statement),
     ("git_credential", git_credential),
     ("git_keys", git_keys),
     ("git_object", git_object),
@@ -55,7 +58,10 @@ pub const TARGETS: [Target; 23] = [
     ("plan_document", plan_document),
     ("runner_outcome", runner_outcome),
     ("runner_request", runner_request),
+    ("sigstore_bundle", sigstore_bundle),
+    ("simple_signing", simple_signing),
     ("source_policy", source_policy),
+    ("trusted_root", trusted_root),
     ("verification_policy", verification_policy),
 ];
 

@@ -25,6 +25,7 @@ mod shape;
 pub use artifact::{describe, resolve, resolve_if_changed};
 pub use credentials::{Credentials, grant_for};
 pub use error::Error;
+pub use evidence::EvidenceLimits;
 pub use manifest::MAX_MANIFEST;
 pub use reference::{Reference, Selector};
 pub use shape::Family;
@@ -53,6 +54,8 @@ pub struct Request {
     pub limits: Limits,
     /// What the artifact is for, when a Ptah artifact of the other family is to be refused.
     pub family: Option<Family>,
+    /// How much is read of what is attached.
+    pub evidence: EvidenceLimits,
     /// What the content has to be, in a later fetch.
     pub content_digest: Option<Digest>,
 }
@@ -70,6 +73,7 @@ impl Request {
             network: Network::any(),
             limits: Limits::default(),
             family: None,
+            evidence: EvidenceLimits::default(),
             content_digest: None,
         }
     }

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::content::Limits;
 use crate::net::{self, Attempt, Network};
+use crate::oci::EvidenceLimits;
 
 /// What stands around a request: who asks, from where, and for how long.
 #[derive(Clone, Debug)]
@@ -38,6 +39,8 @@ pub struct Access {
     pub attempt: net::Limits,
     /// How much content there may be, before a source policy's bounds.
     pub content: Limits,
+    /// How much is read of what is attached to an artifact.
+    pub evidence: EvidenceLimits,
     /// How much a pack may unpack to, which bounds what is held in memory of it.
     pub unpacked_bytes: Option<u64>,
     /// Attempts after the first, while what went wrong may pass by itself.

@@ -68,19 +68,19 @@ pub(super) fn take_found(
         }
     }
     let before = pass.status.source.clone();
+    let policy = held.policy_digest();
+    let satisfied = found.verified.as_ref().map(|verified| verified.policy_digest);
     match &found.fetched {
-        None if source::is_known(pass, &found.found) => source::reaffirm(pass),
+        None if satisfied.is_some() && satisfied != policy => {
+            return Err("another policy is reported than was asked for");
+        }
+        None if source::is_known(pass, &found.found) => source::reaffirm(pass, found.verified.as_ref()),
         None => return Err("nothing was fetched of a source that is not the one that was known"),
         Some(fetched) => {
-            let policy = match &held.commit_verification {
-                Some(terms) => Some(terms.to_contract().digest()),
-                None => held.verification_policy.as_ref().map(|policy| policy.digest),
-            };
-            let satisfied = fetched.verified.as_ref().map(|verified| verified.policy_digest);
             if fetched.artifact.is_some() != artifact || satisfied != policy {
                 return Err("another kind of source, or another policy, is reported than was asked for");
             }
-            source::take_report(pass, held, &found.found, fetched);
+            source::take_report(pass, held, found, fetched);
         }
     }
     Ok(before

@@ -91,11 +91,10 @@ pub(super) fn resolved(pass: &mut Pass<'_>, source: &SourceStatus) {
     if let Some(artifact) = &source.artifact {
         let message = format!("{}: {what}", artifact.resolved_reference);
         pass.set(types::ARTIFACT_RESOLVED, "True", reasons::DIGEST_PINNED, &message);
-        let message = format!(
-            "policy {} is satisfied: {}",
-            artifact.verification_policy_digest,
-            artifact.satisfied.join("; ")
-        );
+        let mut message = format!("policy {} is satisfied", artifact.verification_policy_digest);
+        if !artifact.satisfied.is_empty() {
+            message = format!("{message}: {}", artifact.satisfied.join("; "));
+        }
         pass.set(
             types::ARTIFACT_VERIFIED,
             "True",

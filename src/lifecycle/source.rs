@@ -15,7 +15,7 @@ use ptah_api::{
 };
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::Failure;
-use ptah_contract::protocol::{FetchedReport, SourceRevision};
+use ptah_contract::protocol::{FetchedReport, SourceReport, SourceRevision, VerifiedReport};
 use serde_json::{Value, json};
 
 use super::evidence::{Evidence, ResolvedSource, SourceAnswer, SourceEvidence};
@@ -162,20 +162,31 @@ pub(super) fn is_known(pass: &Pass<'_>, found: &SourceRevision) -> bool {
         && was.is_some_and(|was| was.revision == found.revision && was.content_digest == found.content_digest)
 }
 
-/// The source is what it was: a refresh that failed in between is over.
-pub(super) fn reaffirm(pass: &mut Pass<'_>) {
-    if let Some(source) = pass.status.source.clone() {
-        report::resolved(pass, &source);
+/// The source is what it was: a refresh that failed in between is over. Who vouches for it may be others than before.
+pub(super) fn reaffirm(pass: &mut Pass<'_>, verified: Option<&VerifiedReport>) {
+    let Some(mut source) = pass.status.source.clone() else {
+        return;
+    };
+    if let Some(verified) = verified {
+        let satisfied = verified.bounded();
+        if let Some(artifact) = &mut source.artifact {
+            artifact.satisfied = satisfied;
+        } else if let Some(commit) = source.git.as_mut().and_then(|git| git.verification.as_mut()) {
+            commit.satisfied = satisfied;
+        }
+        pass.status.source = Some(source.clone());
     }
+    report::resolved(pass, &source);
 }
 
 /// Records what was found.
 pub(super) fn take_report(
     pass: &mut Pass<'_>,
     held: &SourceTerms,
-    found: &SourceRevision,
+    report: &SourceReport,
     fetched: &FetchedReport,
 ) {
+    let (found, verified) = (&report.found, report.verified.as_ref());
     let desired = pass.schema.spec.desired.clone();
     let git = desired.git.map(|git| GitRevisionStatus {
         repository: git.repository,
@@ -184,20 +195,18 @@ pub(super) fn take_report(
         commit: found.revision.clone(),
         resolved_ref: found.reference.clone(),
         tag_object: found.tag_object.clone(),
-        verification: held
-            .commit_verification
-            .as_ref()
-            .and(fetched.verified.as_ref())
-            .map(|verified| CommitVerificationStatus {
+        verification: held.commit_verification.as_ref().and(verified).map(|verified| {
+            CommitVerificationStatus {
                 digest: verified.policy_digest,
-                satisfied: verified.satisfied.clone(),
-            }),
+                satisfied: verified.bounded(),
+            }
+        }),
     });
     let requested = desired.oci_ref.unwrap_or_default();
     let fresh = SourceStatus {
         config_map: None,
         git,
-        artifact: artifact_status(pass, &requested, held, found, fetched),
+        artifact: artifact_status(pass, &requested, held, report, fetched),
         source_policy: held.source_policy.clone(),
         content_digest: found.content_digest,
         snapshot: None,
@@ -213,9 +222,10 @@ fn artifact_status(
     pass: &Pass<'_>,
     requested: &str,
     held: &SourceTerms,
-    found: &SourceRevision,
+    report: &SourceReport,
     fetched: &FetchedReport,
 ) -> Option<ArtifactStatus> {
+    let found = &report.found;
     let artifact = fetched.artifact.as_ref()?;
     let policy = held.verification_policy.as_ref()?;
     let before = pass
@@ -237,10 +247,10 @@ fn artifact_status(
         verified: true,
         verification_policy_uid: policy.uid.clone(),
         verification_policy_digest: policy.digest,
-        satisfied: fetched
+        satisfied: report
             .verified
             .as_ref()
-            .map(|verified| verified.satisfied.clone())
+            .map(VerifiedReport::bounded)
             .unwrap_or_default(),
         verified_at,
     })

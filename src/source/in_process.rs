@@ -25,7 +25,7 @@ use ptah_contract::protocol::{SourceReport, SourceRequest, Step, StepFailure};
 use ptah_contract::source_policy::HostPattern;
 use ptah_resolver::git::Repository;
 use ptah_resolver::net::{self, Authority, Network};
-use ptah_resolver::oci::Reference;
+use ptah_resolver::oci::{EvidenceLimits, Reference};
 use ptah_resolver::source::{Access, HeldTo};
 use ptah_resolver::{content, source};
 use ptah_verifier::{CommitPolicy, Policy};
@@ -45,10 +45,19 @@ const TOTAL: Duration = Duration::from_secs(60);
 const MORE_ATTEMPTS: usize = 1;
 /// Bytes that a pack may unpack to: a crafted one of some kilobytes could have all of them held at once.
 const UNPACKED_BYTES: u64 = 64 << 20;
+/// Signatures that are read: what reads them holds many times their bytes.
+const EVIDENCE: EvidenceLimits = EvidenceLimits {
+    manifests: 64,
+    layers: 16,
+    layer_bytes: 256 << 10,
+    bytes: 1 << 20,
+    rest_left_out: false,
+};
 /// Looks side by side: twice that fits into the memory that the chart gives the manager.
 const AT_ONCE: usize = 2;
 /// What says that a source is more than the manager has time and room for; a Pod, which has more, says the rest.
-const TOO_MUCH: [&str; 8] = [
+const TOO_MUCH: [&str; 9] = [
+    "evidence_budget",
     "unpacked_budget",
     "deadline_exceeded",
     "content_limit",
@@ -231,6 +240,7 @@ impl InProcess {
                 ..net::Limits::default()
             },
             content: content::Limits::default().at_most(MOST_BYTES),
+            evidence: EVIDENCE,
             unpacked_bytes: Some(UNPACKED_BYTES),
             more_attempts: MORE_ATTEMPTS,
             stop: self.stop.clone(),
@@ -244,7 +254,11 @@ impl InProcess {
         };
         match source::reach(&request, &access, held_to).await {
             Ok(mut report) => {
-                report.fetched = report.fetched.or(known.and_then(|known| known.fetched));
+                if let Some(known) = known {
+                    report.fetched = report.fetched.or(known.fetched);
+                    // What is said now, of signatures, replaces what was said then.
+                    report.verified = report.verified.or(known.verified);
+                }
                 Landing::Here(Ok(Box::new(report)))
             }
             Err(failed) if TOO_MUCH.contains(&failed.failure.code.as_str()) => Landing::TooMuch,

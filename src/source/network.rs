@@ -48,6 +48,12 @@ pub(super) async fn resolve(
             terms.source_policy = Some(held.binding);
         }
         if let Some(declared) = &git.verification {
+            let Some(declared) = declared.known() else {
+                let message = "spec.desired.git.verification: it is not understood; it has mode (Head, Tag or TagAndHead), \
+                               keysFrom and committers";
+                let failure = Failure::new("verification_malformed", FailureClass::Input, message);
+                return refused(reasons::RESOLVE_FAILED, failure);
+            };
             match policy::commits(client, &namespace, declared).await? {
                 Ok((policy, held)) => {
                     terms.commit_verification = Some(held);

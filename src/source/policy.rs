@@ -37,7 +37,7 @@ pub(super) async fn source(
     selector: &ConfigMapKeySelector,
 ) -> Asked<Held<SourcePolicy>> {
     let field = "spec.desired.sourcePolicyFrom";
-    let found = match document(client, namespace, selector, field).await? {
+    let found = match document(client, namespace, selector, field, MAX_POLICY_BYTES).await? {
         Ok(found) => found,
         Err(failure) => return Ok(Err(failure)),
     };
@@ -61,7 +61,15 @@ pub(super) async fn verification(
     selector: &ConfigMapKeySelector,
 ) -> Asked<Verification> {
     let field = "spec.desired.verificationPolicyFrom";
-    let found = match document(client, namespace, selector, field).await? {
+    let found = match document(
+        client,
+        namespace,
+        selector,
+        field,
+        ptah_verifier::MAX_POLICY_BYTES,
+    )
+    .await?
+    {
         Ok(found) => found,
         Err(failure) => return Ok(Err(failure)),
     };
@@ -173,15 +181,16 @@ async fn document(
     namespace: &str,
     selector: &ConfigMapKeySelector,
     field: &str,
+    most: usize,
 ) -> Asked<Document> {
     let found = value(client, namespace, selector, field, "policy_missing").await?;
     Ok(found.and_then(|found| match found.bytes.len() {
-        0..=MAX_POLICY_BYTES => Ok(found),
+        size if size <= most => Ok(found),
         size => Err(Failure::new(
             "policy_too_large",
             FailureClass::Input,
             format!(
-                "{field}: ConfigMap {:?} holds a policy of {size} bytes, {MAX_POLICY_BYTES} are read",
+                "{field}: ConfigMap {:?} holds a policy of {size} bytes, {most} are read",
                 selector.name
             ),
         )),

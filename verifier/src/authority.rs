@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ptah_contract::failure::quoted;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use sigstore_types::Sha256Hash;
 
 use crate::candidate::{Artifact, Candidate};
 use crate::identity::{self, Identity};
 use crate::key::{self, PublicKey};
+use crate::policy::MAX_ENTRIES;
 use crate::root::{RootReference, Trusted};
 
 /// Longest name, which messages repeat.
@@ -26,9 +27,15 @@ pub(crate) struct Document {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KeylessDocument {
+    #[serde(default, deserialize_with = "named")]
     trusted_root_from: Option<RootReference>,
     #[serde(default)]
     identities: Vec<identity::Document>,
+}
+
+/// Nothing behind the key is a mistake, and not the shipped root, which believes more people.
+fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RootReference>, D::Error> {
+    RootReference::deserialize(deserializer).map(Some)
 }
 
 /// An authority whose trusted root, if it has one, is yet to be read.
@@ -102,6 +109,9 @@ impl KeylessDocument {
             return Err(
                 "its keyless names no identities: without one, everybody's signature would do".to_owned(),
             );
+        }
+        if self.identities.len() > MAX_ENTRIES {
+            return Err(format!("its keyless names more than {MAX_ENTRIES} identities"));
         }
         let identities = self.identities.into_iter().enumerate();
         let identities = identities

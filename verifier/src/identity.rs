@@ -4,7 +4,7 @@ use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
 /// Largest compiled pattern, in bytes; an honest one takes some kilobytes.
-const PATTERN_BYTES: usize = 1 << 20;
+const PATTERN_BYTES: usize = 64 << 10;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -3,6 +3,7 @@
 //! (cosign's SIGNATURE_SPEC.md, "Storage").
 
 use ptah_contract::artifact::Evidence;
+use ptah_contract::failure::quoted;
 use serde::Deserialize;
 use serde_json::json;
 use sigstore_types::Bundle;
@@ -91,11 +92,17 @@ pub(crate) fn bundle(payload: &[u8], layer: &Evidence) -> Result<Bundle, String>
             "signature": base64(&signature(layer)?),
         },
     });
-    Bundle::from_json(&bundle.to_string()).map_err(|error| format!("it cannot be read: {error}"))
+    Bundle::from_json(&bundle.to_string())
+        .map_err(|error| format!("it cannot be read: {}", quoted(&error.to_string())))
 }
 
 fn entry(text: &str) -> Result<serde_json::Value, String> {
-    let unreadable = |error: serde_json::Error| format!("it has a log entry that cannot be read: {error}");
+    let unreadable = |error: serde_json::Error| {
+        format!(
+            "it has a log entry that cannot be read: {}",
+            quoted(&error.to_string())
+        )
+    };
     let entry: LogEntry = serde_json::from_str(text).map_err(unreadable)?;
     let body = decoded("a log entry", &entry.payload.body)?;
     // The body's own words say what kind it is; the reader refuses what it does not know, by that name.
@@ -118,8 +125,12 @@ fn entry(text: &str) -> Result<serde_json::Value, String> {
 }
 
 fn stamp(text: &str) -> Result<serde_json::Value, String> {
-    let stamp: Timestamp = serde_json::from_str(text)
-        .map_err(|error| format!("it has a time stamp that cannot be read: {error}"))?;
+    let stamp: Timestamp = serde_json::from_str(text).map_err(|error| {
+        format!(
+            "it has a time stamp that cannot be read: {}",
+            quoted(&error.to_string())
+        )
+    })?;
     Ok(json!({"signedTimestamp": stamp.signed}))
 }
 

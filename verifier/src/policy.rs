@@ -18,7 +18,7 @@ use crate::statement::SIGNATURE_PREDICATE;
 pub const MAX_POLICY_BYTES: usize = 1 << 20;
 
 /// Entries of a list whose entries cost work for each signature.
-const MAX_ENTRIES: usize = 32;
+pub(crate) const MAX_ENTRIES: usize = 16;
 
 /// Trusted roots that a policy may name.
 const MAX_ROOTS: usize = 8;
@@ -285,22 +285,38 @@ impl PolicyDocument {
         self.signatures.iter().chain(&self.authorities)
     }
 
+    /// What is recorded and bound into a plan: the SHA-256 of the document's bytes; where it names trusted roots, of
+    /// the canonical JSON `{"policy":<hex>,"roots":[{"digest":…,"key":…,"name":…,"uid":…},…]}`, by name and key.
+    ///
+    /// # Errors
+    /// When a root is missing.
+    pub fn digest(&self, given: &[Root]) -> Result<Digest, Error> {
+        let roots: Vec<_> = self
+            .roots()
+            .into_iter()
+            .map(|reference| root(given, reference).map(Root::bound))
+            .collect::<Result<_, _>>()?;
+        if roots.is_empty() {
+            return Ok(self.bytes);
+        }
+        let whole = json!({"policy": self.bytes.hex(), "roots": roots});
+        canonical::digest(&whole).map_err(|error| Error::Malformed(error.to_string()))
+    }
+
     /// The policy with the roots that it names. Others that are given are left alone.
     ///
     /// # Errors
     /// When one is missing, or is none.
     pub fn bind(self, given: &[Root]) -> Result<Policy, Error> {
+        let digest = self.digest(given)?;
         let mut roots = BTreeMap::new();
-        let mut bound = Vec::new();
         for reference in self.roots() {
-            let root = given.iter().find(|root| root.reference == *reference);
-            let root = root.ok_or_else(|| Error::RootMissing(reference.clone()))?;
+            let root = root(given, reference)?;
             let trusted = Trusted::parse(&root.bytes).map_err(|what| Error::Root {
                 reference: reference.to_string(),
                 what,
             })?;
             roots.insert(Some(reference.clone()), Arc::new(trusted));
-            bound.push(root.bound());
         }
         if self.unbound().any(Unbound::needs_public_good) {
             let trusted = Trusted::public_good().map_err(|what| Error::Root {
@@ -309,12 +325,6 @@ impl PolicyDocument {
             })?;
             roots.insert(None, Arc::new(trusted));
         }
-        let digest = if bound.is_empty() {
-            self.bytes
-        } else {
-            let whole = json!({"policy": self.bytes.hex(), "roots": bound});
-            canonical::digest(&whole).map_err(|error| Error::Malformed(error.to_string()))?
-        };
         let bind = |list: &'static str, unbound: Vec<Unbound>| -> Result<Vec<Authority>, Error> {
             let unbound = unbound.into_iter();
             unbound
@@ -355,12 +365,18 @@ impl Policy {
         }
     }
 
-    /// What is recorded and bound into a plan: the SHA-256 of the document's bytes; where it names trusted roots, of
-    /// the canonical JSON `{"policy":<hex>,"roots":[{"digest":…,"key":…,"name":…,"uid":…},…]}`, by name and key.
+    /// As [`PolicyDocument::digest`].
     #[must_use]
     pub fn digest(&self) -> Digest {
         self.digest
     }
+}
+
+fn root<'a>(given: &'a [Root], reference: &RootReference) -> Result<&'a Root, Error> {
+    let mut given = given.iter();
+    given
+        .find(|root| root.reference == *reference)
+        .ok_or_else(|| Error::RootMissing(reference.clone()))
 }
 
 fn authorities(
@@ -408,6 +424,10 @@ impl AttestationDocument {
         }
         if self.authorities.is_empty() {
             return flawed("it names no authorities: without one, everybody's statement would do".to_owned());
+        }
+        let distinct: BTreeSet<&String> = self.authorities.iter().collect();
+        if distinct.len() != self.authorities.len() {
+            return flawed("it names an authority twice".to_owned());
         }
         if let Some(unknown) = self.authorities.iter().find(|name| !names.contains(*name)) {
             return flawed(format!(

@@ -1,12 +1,13 @@
 //! Trusted roots: whose certificates, log entries and times are believed (sigstore/protobuf-specs, trustroot).
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use jiff::Timestamp;
 use ptah_contract::digest::Digest;
 use ptah_contract::failure::quoted;
 use serde::{Deserialize, Serialize};
-use sigstore_trust_root::{SIGSTORE_PRODUCTION_TRUSTED_ROOT, TrustedRoot};
+use sigstore_trust_root::{SIGSTORE_PRODUCTION_TRUSTED_ROOT, TimeRange, TrustedRoot};
 use sigstore_types::{Artifact, Bundle};
 use sigstore_verify::{VerificationPolicy, Verifier};
 use x509_cert::Certificate;
@@ -17,6 +18,21 @@ use x509_cert::der::oid::ObjectIdentifier;
 /// The issuer as Fulcio writes it now, and as it wrote it first (Fulcio, oid-info.md).
 const ISSUER: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.57264.1.8");
 const ISSUER_V1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.57264.1.1");
+
+/// The documents that are understood (sigstore/protobuf-specs, `TrustedRoot`).
+const VERSIONS: [&str; 3] = [
+    "application/vnd.dev.sigstore.trustedroot+json;version=0.1",
+    "application/vnd.dev.sigstore.trustedroot.v0.1+json",
+    "application/vnd.dev.sigstore.trustedroot.v0.2+json",
+];
+/// Everything that such a document may hold.
+const KEYS: [&str; 5] = [
+    "mediaType",
+    "tlogs",
+    "certificateAuthorities",
+    "ctlogs",
+    "timestampAuthorities",
+];
 
 /// Where a policy says that a trusted root stands: a key of an immutable ConfigMap in the policy's namespace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -102,7 +118,22 @@ impl Trusted {
             )
         };
         let text = std::str::from_utf8(bytes).map_err(|error| unreadable(&error))?;
-        let root = TrustedRoot::from_json(text).map_err(|error| unreadable(&error))?;
+        // The library passes over keys that it does not know, and a list under such a key is a check that nobody makes.
+        let keys: BTreeMap<String, serde_json::Value> =
+            serde_json::from_str(text).map_err(|error| unreadable(&error))?;
+        let version = keys.get("mediaType").and_then(serde_json::Value::as_str);
+        if !version.is_some_and(|version| VERSIONS.contains(&version)) {
+            return Err(format!("its mediaType is none of {VERSIONS:?}"));
+        }
+        if let Some(unknown) = keys.keys().find(|key| !KEYS.contains(&key.as_str())) {
+            return Err(format!("its key {:?} is not known", quoted(unknown)));
+        }
+        let mut root = TrustedRoot::from_json(text).map_err(|error| unreadable(&error))?;
+        for authority in &mut root.certificate_authorities {
+            let chain = authority.cert_chain.certificates.iter();
+            let ders = chain.map(|certificate| certificate.raw_bytes.as_bytes());
+            authority.valid_for = Some(validity(ders, authority.valid_for)?);
+        }
         if root.certificate_authorities.is_empty() {
             return Err(
                 "it has no certificate authority (certificateAuthorities), so no certificate is believed"
@@ -167,6 +198,25 @@ impl Trusted {
             at: *at.ok_or("it was made at no time")?,
         })
     }
+}
+
+/// When an authority may vouch: as the root says, and while every certificate of its chain is valid. The library asks the
+/// root alone.
+fn validity<'a>(chain: impl Iterator<Item = &'a [u8]>, said: Option<TimeRange>) -> Result<TimeRange, String> {
+    let mut range = said.unwrap_or(TimeRange::new(Timestamp::MIN, None));
+    for der in chain {
+        let certificate = Certificate::from_der(der)
+            .map_err(|_| "a certificate of its certificateAuthorities cannot be read")?;
+        let validity = certificate.tbs_certificate.validity;
+        let instant = |time: x509_cert::time::Time| {
+            Timestamp::try_from(time.to_system_time())
+                .map_err(|_| "a certificate of its certificateAuthorities is valid at no time")
+        };
+        let (begin, end) = (instant(validity.not_before)?, instant(validity.not_after)?);
+        range.start = range.start.max(begin);
+        range.end = Some(range.end.map_or(end, |said| said.min(end)));
+    }
+    Ok(range)
 }
 
 /// The issuer that a certificate names: in one way, or in two that agree.

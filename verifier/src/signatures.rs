@@ -3,7 +3,8 @@
 //! Promises: one good signature of an authority satisfies, whatever lies beside it; a refusal says of every authority
 //! what was found in its stead, and where was looked.
 
-use ptah_contract::artifact::{ArtifactDescription, Found};
+use ptah_contract::artifact::{ArtifactDescription, Attached, Found};
+use ptah_contract::failure::quoted;
 
 use crate::authority::Authority;
 use crate::candidate::{Artifact, Candidate};
@@ -108,7 +109,8 @@ fn first(
             Ok(Claim::Attestation(predicate_type)) => format!("a statement of {predicate_type:?}"),
             Err(why) => why.clone(),
         };
-        told.push(format!("{}: {why}", candidate.name));
+        // Some of it is the attacker's own words, and a message has room for a part of them.
+        told.push(format!("{}: {}", candidate.name, quoted(&why)));
     }
     if told.is_empty() {
         return Err(looked.to_owned());
@@ -123,7 +125,7 @@ fn first(
 
 /// Where signatures were looked for, when there was none.
 pub(crate) fn looked(artifact: &ArtifactDescription) -> String {
-    let tagged = |attached: &&ptah_contract::artifact::Attached| attached.found == Found::SignatureTag;
+    let tagged = |attached: &&Attached| attached.found == Found::SignatureTag;
     let others = artifact
         .attached
         .iter()

@@ -124,9 +124,6 @@ pub struct FetchedReport {
     /// The artifact, of an OCI source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact: Option<ArtifactReport>,
-    /// The policy that it satisfies, where it was held to one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verified: Option<VerifiedReport>,
 }
 
 /// A policy that is satisfied, and by what.
@@ -146,14 +143,22 @@ impl VerifiedReport {
     /// As many sentences as a status has room for, and as much of each.
     #[must_use]
     pub fn new(policy_digest: Digest, satisfied: Vec<String>) -> Self {
-        let (sentences, characters) = Self::MOST;
-        let satisfied = satisfied.into_iter().take(sentences);
-        Self {
+        let mut report = Self {
             policy_digest,
-            satisfied: satisfied
-                .map(|one| one.chars().take(characters).collect())
-                .collect(),
-        }
+            satisfied,
+        };
+        report.satisfied = report.bounded();
+        report
+    }
+
+    /// The sentences, as many as a status has room for, and as much of each; whoever wrote them.
+    #[must_use]
+    pub fn bounded(&self) -> Vec<String> {
+        let (sentences, characters) = Self::MOST;
+        let satisfied = self.satisfied.iter().take(sentences);
+        satisfied
+            .map(|one| one.chars().take(characters).collect())
+            .collect()
     }
 }
 
@@ -166,4 +171,7 @@ pub struct SourceReport {
     /// Absent when it is what was known: then nothing was fetched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetched: Option<FetchedReport>,
+    /// The policy that it satisfies, where it was held to one now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<VerifiedReport>,
 }

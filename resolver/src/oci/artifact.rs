@@ -8,7 +8,6 @@ use ptah_contract::resolution::{Kind, Resolution};
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 
-use super::evidence::Budget;
 use super::manifest::{ACCEPT, Descriptor, Document, MAX_MANIFEST, Manifest, is_index};
 use super::session::Session;
 use super::{Error, Request, Selector, layers, referrers, shape};
@@ -74,7 +73,7 @@ pub async fn describe(
     let attached = match attachments {
         Attachments::LeftOut => Vec::new(),
         Attachments::Listed => referrers::of(&session, found.digest, None).await?,
-        Attachments::Read => referrers::of(&session, found.digest, Some(Budget::default())).await?,
+        Attachments::Read => referrers::of(&session, found.digest, Some(request.evidence)).await?,
     };
     Ok(ArtifactDescription {
         reference: request.requested.clone(),

@@ -168,6 +168,9 @@ pub enum Error {
         /// How many are read.
         limit: usize,
     },
+    /// What may be signatures is more than is read here.
+    #[error("what is attached to the artifact is more than is read here: {0}")]
+    EvidenceBudget(String),
     /// A list of attachments that cannot be read.
     #[error("{registry} lists the attachments of {digest} in a form that cannot be read")]
     Referrers {
@@ -216,6 +219,7 @@ impl Error {
             Self::IndexCount { .. } => "index_ambiguous",
             Self::NestedIndex { .. } => "index_nested",
             Self::TooManyReferrers { .. } => "too_many_referrers",
+            Self::EvidenceBudget(_) => "evidence_budget",
             Self::Referrers { .. } => "referrers_malformed",
             Self::Unpacking => "unpacking_failed",
         }
@@ -242,7 +246,8 @@ impl Error {
             Self::Realm { .. }
             | Self::IndexCount { .. }
             | Self::NestedIndex { .. }
-            | Self::TooManyReferrers { .. } => FailureClass::Refused,
+            | Self::TooManyReferrers { .. }
+            | Self::EvidenceBudget(_) => FailureClass::Refused,
             Self::Challenge { .. }
             | Self::Token { .. }
             | Self::ManifestTooLarge { .. }

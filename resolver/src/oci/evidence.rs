@@ -10,44 +10,68 @@ use super::blob::Blob;
 use super::manifest::{Descriptor, Manifest};
 use super::session::Session;
 
-/// Attachments whose manifests are read.
-const MANIFESTS: usize = 256;
-/// Layers that are read.
-const LAYERS: usize = 128;
-/// Largest layer that is read, in bytes: a statement about all of an image's packages may be long.
-const LAYER_BYTES: u64 = 4 << 20;
-/// Bytes of all layers together.
-const BYTES: u64 = 32 << 20;
+/// How much is read of what is attached to an artifact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EvidenceLimits {
+    /// Attachments whose manifests are read.
+    pub manifests: usize,
+    /// Layers that are read.
+    pub layers: usize,
+    /// Largest layer that is read, in bytes: a statement about all of an image's packages may be long.
+    pub layer_bytes: u64,
+    /// Bytes of all layers together.
+    pub bytes: u64,
+    /// Whether what is over the bounds is left out; otherwise it is [`Error::EvidenceBudget`].
+    pub rest_left_out: bool,
+}
+
+impl Default for EvidenceLimits {
+    fn default() -> Self {
+        Self {
+            manifests: 256,
+            layers: 128,
+            layer_bytes: 4 << 20,
+            bytes: 32 << 20,
+            rest_left_out: true,
+        }
+    }
+}
 
 /// What may still be read of an artifact's attachments.
 pub(super) struct Budget {
+    limits: EvidenceLimits,
     manifests: usize,
     layers: usize,
     bytes: u64,
 }
 
-impl Default for Budget {
-    fn default() -> Self {
+impl From<EvidenceLimits> for Budget {
+    fn from(limits: EvidenceLimits) -> Self {
         Self {
-            manifests: MANIFESTS,
-            layers: LAYERS,
-            bytes: BYTES,
+            limits,
+            manifests: limits.manifests,
+            layers: limits.layers,
+            bytes: limits.bytes,
         }
     }
 }
 
 impl Budget {
     /// Takes an attachment's manifest from the budget; what to say instead when there is none left.
-    pub(super) fn manifest(&mut self, attached: &Attached) -> Option<Evidence> {
-        match self.manifests.checked_sub(1) {
-            Some(left) => {
-                self.manifests = left;
-                None
-            }
-            None => Some(unread(
-                attached,
-                format!("no more than {MANIFESTS} attachments are read"),
-            )),
+    pub(super) fn manifest(&mut self, attached: &Attached) -> Result<Option<Evidence>, Error> {
+        if let Some(left) = self.manifests.checked_sub(1) {
+            self.manifests = left;
+            return Ok(None);
+        }
+        let why = format!("no more than {} attachments are read", self.limits.manifests);
+        self.left_out(why).map(|why| Some(unread(attached, why)))
+    }
+
+    /// What is over the bounds, as they say.
+    fn left_out(&self, why: String) -> Result<String, Error> {
+        match self.limits.rest_left_out {
+            true => Ok(why),
+            false => Err(Error::EvidenceBudget(why)),
         }
     }
 
@@ -65,7 +89,7 @@ impl Budget {
         {
             let body = match self.layer(layer) {
                 None => body(session, layer).await?,
-                Some(why) => Body::LeftOut(why),
+                Some(why) => Body::LeftOut(self.left_out(why)?),
             };
             evidence.push(Evidence {
                 media_type: layer.media_type.clone(),
@@ -79,13 +103,18 @@ impl Budget {
 
     /// Takes a layer from the budget; why not when it is over.
     fn layer(&mut self, layer: &Descriptor) -> Option<String> {
-        if layer.size > LAYER_BYTES {
-            return Some(format!("it has {} bytes, {LAYER_BYTES} are read", layer.size));
+        let limits = &self.limits;
+        if layer.size > limits.layer_bytes {
+            return Some(format!(
+                "it has {} bytes, {} are read",
+                layer.size, limits.layer_bytes
+            ));
         }
         let (Some(layers), Some(bytes)) = (self.layers.checked_sub(1), self.bytes.checked_sub(layer.size))
         else {
             return Some(format!(
-                "no more than {LAYERS} signatures and {BYTES} bytes of them are read"
+                "no more than {} signatures and {} bytes of them are read",
+                limits.layers, limits.bytes
             ));
         };
         (self.layers, self.bytes) = (layers, bytes);

@@ -3,15 +3,17 @@
 //!
 //! Promises: lists what there is, and never decides what it is worth; a list is followed only within the repository.
 
+use std::collections::BTreeMap;
+
 use ptah_contract::artifact::{Attached, Found};
 use ptah_contract::digest::Digest;
 use reqwest::Method;
 use reqwest::header::CONTENT_TYPE;
 
 use super::artifact::get;
-use super::evidence::{self, Budget};
+use super::evidence::{self, Budget, EvidenceLimits};
 use super::link;
-use super::manifest::{Descriptor, Document, MAX_MANIFEST, Manifest, OCI_INDEX, OCI_MANIFEST};
+use super::manifest::{Descriptor, Document, MAX_MANIFEST, OCI_INDEX, OCI_MANIFEST};
 use super::session::Session;
 use super::{Error, Selector};
 
@@ -26,17 +28,11 @@ const MAX_PAGES: usize = 100;
 pub(super) async fn of(
     session: &Session<'_>,
     digest: Digest,
-    mut evidence: Option<Budget>,
+    evidence: Option<EvidenceLimits>,
 ) -> Result<Vec<Attached>, Error> {
-    let mut attached = Vec::new();
-    // First, since one manifest holds all the signatures that cosign keeps there: others cannot use up the budget.
-    if let Some(mut signatures) = signature(session, digest).await? {
-        let (one, manifest) = &mut signatures;
-        if let Some(budget) = &mut evidence {
-            one.evidence = budget.read(session, manifest).await?;
-        }
-        attached.push(signatures.0);
-    }
+    // One budget each: neither layout's signatures can crowd out the other's.
+    let mut attached: Vec<Attached> = signature(session, digest, evidence).await?.into_iter().collect();
+    let mut evidence = evidence.map(Budget::from);
     let listed = match api(session, digest).await? {
         Some(listed) => listed,
         None => by_tag(session, digest).await?,
@@ -61,7 +57,9 @@ async fn open(session: &Session<'_>, one: &mut Attached, budget: &mut Option<Bud
     if !nameless && !unexplained && budget.is_none() {
         return Ok(());
     }
-    if let Some(left_out) = budget.as_mut().and_then(|budget| budget.manifest(one)) {
+    if let Some(budget) = budget
+        && let Some(left_out) = budget.manifest(one)?
+    {
         one.evidence = vec![left_out];
         return Ok(());
     }
@@ -79,7 +77,7 @@ async fn open(session: &Session<'_>, one: &mut Attached, budget: &mut Option<Bud
         }
         // It is listed, and that is all that can be said of it.
         Ok((_, _, Document::Index(_))) => {}
-        Err(error @ (Error::Manifest(_) | Error::NotFound { .. })) => {
+        Err(error) if is_its_own(&error) => {
             if budget.is_some() {
                 one.evidence = vec![evidence::unread(one, error.to_string())];
             }
@@ -150,24 +148,61 @@ async fn by_tag(session: &Session<'_>, digest: Digest) -> Result<Vec<Attached>, 
     Ok(attached)
 }
 
-async fn signature(session: &Session<'_>, digest: Digest) -> Result<Option<(Attached, Manifest)>, Error> {
-    let tag = Selector::Tag(format!("sha256-{}.sig", digest.hex()));
+/// Whether this is wrong with one attachment alone, whose neighbours may be good.
+fn is_its_own(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Manifest(_)
+            | Error::NotFound { .. }
+            | Error::ManifestTooLarge { .. }
+            | Error::OtherDigest { .. }
+            | Error::OtherSize { .. }
+    )
+}
+
+async fn signature(
+    session: &Session<'_>,
+    of: Digest,
+    evidence: Option<EvidenceLimits>,
+) -> Result<Option<Attached>, Error> {
+    let tag = Selector::Tag(format!("sha256-{}.sig", of.hex()));
+    let unreadable = |why: String| {
+        let mut attached = tagged(of, 0, String::new(), Default::default());
+        attached.evidence = vec![evidence::unread(&attached, why)];
+        // Without its content there is only the tag, and whoever asks for presence is not told of a signature.
+        evidence.map(|_| attached)
+    };
     match get(session, &tag).await {
         Ok((digest, size, Document::Manifest(manifest))) => {
-            let attached = Attached {
-                found: Found::SignatureTag,
-                media_type: OCI_MANIFEST.to_owned(),
-                digest,
-                size,
-                artifact_type: manifest.kind().to_owned(),
-                annotations: manifest.annotations.clone(),
-                evidence: Vec::new(),
-            };
-            Ok(Some((attached, manifest)))
+            let kind = manifest.kind().to_owned();
+            let mut attached = tagged(digest, size, kind, manifest.annotations.clone());
+            if let Some(limits) = evidence {
+                attached.evidence = Budget::from(limits).read(session, &manifest).await?;
+            }
+            Ok(Some(attached))
         }
+        Err(Error::NotFound { .. }) => Ok(None),
         // Something else under that tag is no signature, and no reason to stop.
-        Ok((_, _, Document::Index(_))) | Err(Error::Manifest(_) | Error::NotFound { .. }) => Ok(None),
+        Ok((_, _, Document::Index(_))) => Ok(unreadable("an index stands under the tag".to_owned())),
+        Err(error) if is_its_own(&error) => Ok(unreadable(error.to_string())),
         Err(error) => Err(error),
+    }
+}
+
+fn tagged(
+    digest: Digest,
+    size: u64,
+    artifact_type: String,
+    annotations: BTreeMap<String, String>,
+) -> Attached {
+    Attached {
+        found: Found::SignatureTag,
+        media_type: OCI_MANIFEST.to_owned(),
+        digest,
+        size,
+        artifact_type,
+        annotations,
+        evidence: Vec::new(),
     }
 }
 

@@ -57,6 +57,7 @@ async fn once(
             None => Ok(SourceReport {
                 found: known.clone(),
                 fetched: None,
+                verified: None,
             }),
         };
     }
@@ -129,7 +130,7 @@ fn report(resolution: &Resolution, verified: Option<VerifiedReport>) -> SourceRe
             bytes: resolution.bytes,
             files: resolution.files,
             artifact: None,
-            verified,
         }),
+        verified,
     }
 }

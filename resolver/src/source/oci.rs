@@ -35,6 +35,7 @@ pub(super) async fn reach(
         // Only a refresh knows something. What the artifact says of itself cannot have changed, and the verdict of then
         // stands; what others have attached to it can, and a signature that was taken away is believed no longer.
         (None, Some(known)) => {
+            let mut verified = None;
             if let Some(policy) = verification.filter(|policy| policy.attachments() != Attachments::LeftOut) {
                 let digest = known.revision.parse().map_err(|_| {
                     resolving(Failure::new(
@@ -43,11 +44,12 @@ pub(super) async fn reach(
                         "the known revision is no digest",
                     ))
                 })?;
-                verify(access, &request, digest, policy).await?;
+                verified = Some(verify(access, &request, digest, policy).await?.1);
             }
             return Ok(SourceReport {
                 found: known.clone(),
                 fetched: None,
+                verified,
             });
         }
         (None, None) => {
@@ -148,6 +150,7 @@ fn request(
     }
     request.network = access.network.clone();
     request.limits = access.limits(wanted);
+    request.evidence = access.evidence;
     request.family = Some(Family::Schema);
     request.content_digest = wanted.pinned.as_ref().map(|pinned| pinned.content_digest);
     Ok(request)
@@ -175,8 +178,8 @@ fn report(
                 artifact_type: described
                     .map_or_else(String::new, |described| described.artifact_type.clone()),
             }),
-            verified,
         }),
+        verified,
     }
 }
 

@@ -14,6 +14,7 @@ use ptah_contract::protocol::{
 };
 use ptah_resolver::content;
 use ptah_resolver::net::{self, Network};
+use ptah_resolver::oci::EvidenceLimits;
 use ptah_resolver::source::{self, Access, HeldTo};
 use ptah_verifier::{CommitPolicy, Policy, PolicyDocument, Root, RootReference};
 use tokio_util::sync::CancellationToken;
@@ -74,6 +75,7 @@ async fn reach(
         out: Some(paths::CONTENT_DIR.into()),
         attempt,
         content: content::Limits::default(),
+        evidence: EvidenceLimits::default(),
         // The container's own limit holds.
         unpacked_bytes: None,
         more_attempts: MORE_ATTEMPTS,
@@ -122,16 +124,16 @@ fn policy(wanted: &SourceRequest) -> Result<Option<Policy>, Failure> {
     let read = |error: ptah_verifier::Error| Failure::new(error.code(), error.class(), error.to_string());
     let document = PolicyDocument::parse(&bytes).map_err(read)?;
     let roots = roots(&wanted.roots)?;
-    let policy = document.bind(&roots).map_err(read)?;
-    // Covers the bytes of the policy and of its roots, and the UIDs that the manager saw.
-    if policy.digest() != wanted.policy_digest {
+    // Covers the bytes of the policy and of its roots, and the UIDs that the manager saw; first, since another root may
+    // be none at all.
+    if document.digest(&roots).map_err(read)? != wanted.policy_digest {
         return Err(Failure::new(
             "policy_changed",
             FailureClass::Transient,
             "the verification policy, or a trusted root that it names, is not the one that this operation was claimed for",
         ));
     }
-    Ok(Some(policy))
+    document.bind(&roots).map(Some).map_err(read)
 }
 
 /// The trusted roots of the request, each from its own file.

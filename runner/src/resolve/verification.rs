@@ -12,8 +12,7 @@ use serde::Deserialize;
 struct Document {
     mode: SignedObject,
     keys_from: Key,
-    #[serde(default)]
-    committers: Vec<String>,
+    committers: Option<Vec<String>>,
 }
 
 /// A key of a ConfigMap, which is a file of a folder here.
@@ -37,8 +36,21 @@ pub(crate) fn read(file: &Path) -> Result<CommitPolicy, Failure> {
             .join(&document.keys_from.name)
             .join(&document.keys_from.key),
     )?;
-    CommitPolicy::new(document.mode, document.committers, &keys, String::new())
-        .map_err(|error| Failure::new(error.code(), error.class(), error.to_string()))
+    if document.committers.as_ref().is_some_and(Vec::is_empty) {
+        let message = "committers names nobody; leave it out, or name who is believed";
+        return Err(Failure::new(
+            "verification_malformed",
+            FailureClass::Input,
+            message,
+        ));
+    }
+    CommitPolicy::new(
+        document.mode,
+        document.committers.unwrap_or_default(),
+        &keys,
+        String::new(),
+    )
+    .map_err(|error| Failure::new(error.code(), error.class(), error.to_string()))
 }
 
 /// A file that an argument names, or another file of the command line.

@@ -11,6 +11,7 @@ mod mutants;
 mod runner;
 mod runs;
 mod scenarios;
+mod signatures;
 mod sources;
 mod status;
 mod stories;

@@ -142,11 +142,11 @@ impl World {
                 bytes: 3,
                 files: 1,
                 artifact: None,
-                verified: None,
             };
             return Ok(source.and_then(SourceStatus::revision).map(|found| SourceReport {
                 found,
                 fetched: Some(fetched),
+                verified: None,
             }));
         };
         let mut report = self.stands(terms);
@@ -156,7 +156,7 @@ impl World {
             .and_then(SourceStatus::revision)
             .map(|known| known.revision);
         if operation.refresh && before.as_ref() == Some(&report.found.revision) {
-            report.fetched = None;
+            (report.fetched, report.verified) = (None, None);
         }
         Ok(Some(report))
     }
@@ -173,7 +173,13 @@ impl World {
                 resolved_reference: format!("registry.example/app@{revision}"),
                 artifact_type: "application/vnd.stokaro.ptah.schema.v1".to_owned(),
             }),
-            verified: terms.verification_policy.as_ref().map(|policy| {
+        };
+        let verified = match &terms.commit_verification {
+            Some(terms) => Some(VerifiedReport::new(
+                terms.to_contract().digest(),
+                vec!["commit_signature: by somebody".into()],
+            )),
+            None => terms.verification_policy.as_ref().map(|policy| {
                 VerifiedReport::new(
                     policy.digest,
                     vec!["artifact_types: the artifact is known".into()],
@@ -181,6 +187,7 @@ impl World {
             }),
         };
         SourceReport {
+            verified,
             fetched: Some(fetched),
             found: SourceRevision {
                 revision: revision.clone(),

@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use super::super::evidence::{Claimant, SourceEvidence};
 use super::super::step::{Effect, Notice, Requeue};
-use super::sources;
 use super::world::World;
+use super::{signatures, sources};
 
 /// A world, and what was told about it as Events.
 struct Told {
@@ -381,6 +381,20 @@ fn all() -> BTreeMap<&'static str, Told> {
             ),
             reason: "SourcePolicyRefused",
         };
+        told.settle();
+    });
+    add("git-signed-in-sync", always(), &|told| {
+        told.world = signatures::signed_world(always());
+        told.settle();
+    });
+    add("failed-commit-signature", always(), &|told| {
+        told.world = signatures::signed_world(always());
+        let why = failure(
+            "commit_signature_refused",
+            FailureClass::Refused,
+            "verification: commit_signature: the commit is not signed",
+        );
+        told.world.refuse_next = Some((OperationStep::Resolve, why));
         told.settle();
     });
     add("oci-in-sync", always(), &|told| {

@@ -4,7 +4,7 @@
 //! a name of ours; it holds nothing of the database. What is not there is told by the runner, by the name of the key.
 
 use k8s_openapi::api::core::v1::{Volume, VolumeMount};
-use ptah_api::{ConfigMapKeySelector, DesiredSource, RegistryAuthMode, SourceTerms};
+use ptah_api::{ConfigMapKeySelector, DesiredSource, GitSource, RegistryAuthMode, SourceTerms};
 use ptah_contract::protocol::paths;
 use ptah_resolver::git::SECRET_KEYS;
 
@@ -46,7 +46,7 @@ pub(super) fn volumes(desired: &DesiredSource, terms: Option<&SourceTerms>) -> V
     let Some(terms) = terms else {
         return volumes;
     };
-    let commits = desired.git.as_ref().and_then(|git| git.verification.as_ref());
+    let commits = desired.git.as_ref().and_then(GitSource::verification);
     if let Some(verification) = commits {
         given(
             volume::config_map_key("commit-keys", &verification.keys_from, "keys"),

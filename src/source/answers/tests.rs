@@ -9,6 +9,7 @@ fn source(name: &str) -> Digest {
 
 fn found(revision: &str) -> Landing {
     Landing::Here(Ok(Box::new(SourceReport {
+        verified: None,
         found: SourceRevision {
             revision: revision.to_owned(),
             reference: None,

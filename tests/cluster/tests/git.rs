@@ -399,3 +399,61 @@ fn promise_p051_p061_the_same_files_are_the_same_content_from_wherever_and_a_mov
         })
         .unwrap();
 }
+
+#[test]
+fn a_commit_is_read_once_somebody_trusted_has_signed_it_and_a_plan_goes_with_the_signature() {
+    let told = Told::new("git-signed");
+    let world = &told.world;
+    let keys = json!({"apiVersion": "v1", "kind": "ConfigMap", "immutable": true,
+        "metadata": {"name": "commit-signers", "namespace": world.namespace()},
+        "data": {"allowed_signers": told.server.allowed_signer().unwrap()}});
+    shared().cluster.apply(&keys.to_string()).unwrap();
+    let declare = |mode: &str| {
+        let mut desired = told.desired("main", "db");
+        desired["git"]["verification"] = json!({"mode": mode,
+            "keysFrom": {"name": "commit-signers", "key": "allowed_signers"}, "committers": ["ada@team.example"]});
+        world
+            .schema(&json!({"desired": desired, "interval": "10s"}))
+            .unwrap();
+    };
+    let refused = |word: &str| {
+        let schema = world.until_phase("Failed").unwrap();
+        assert_eq!(
+            condition(&schema, "ArtifactVerified"),
+            "False/CommitSignatureRefused"
+        );
+        assert_eq!(
+            condition(&schema, "ReconciliationFailed"),
+            "True/CommitSignatureRefused"
+        );
+        let why = message(&schema, "ReconciliationFailed");
+        assert!(why.contains(word), "{why}");
+        assert_eq!(schema["status"]["plan"], Value::Null);
+    };
+    told.commit(&[("db/t.sql", TABLE)]);
+    declare("Head");
+    refused("the commit is not signed");
+    let files = [("db/t.sql", WIDER)];
+    let signed = told.server.commit_signed(REPOSITORY, "signed", &files).unwrap();
+    let schema = world.until_phase("AwaitingApproval").unwrap();
+    assert_eq!(schema["status"]["source"]["git"]["commit"], signed);
+    assert_eq!(
+        condition(&schema, "ArtifactVerified"),
+        "True/CommitSignatureVerified"
+    );
+    // The tip moves on to one that nobody signed, with the same files: what was approved goes too.
+    told.commit(&[("README", "nobody signed this")]);
+    refused("the commit is not signed");
+    // A branch has no tag object that could be signed.
+    told.server
+        .commit_signed(REPOSITORY, "signed again", &[("README", "signed")])
+        .unwrap();
+    world.until_phase("AwaitingApproval").unwrap();
+    declare("Tag");
+    refused("there is no tag object");
+    declare("Head");
+    world.until_phase("AwaitingApproval").unwrap();
+    world.approve("signed").unwrap();
+    world.until_phase("InSync").unwrap();
+    assert_eq!(told.columns(), ["id", "note"]);
+}

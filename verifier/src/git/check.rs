@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::content::{Commit, Person, Signed, Tag};
 use super::object::identify;
 use super::text::shown;
-use super::{Error, GitPolicy, Keys, Object, Tip};
+use super::{GitPolicy, Keys, Object, Tip};
 use crate::verdict::{Requirement, Verdict};
 
 impl GitPolicy {
@@ -55,18 +55,6 @@ impl GitPolicy {
             }
         }
         verdict
-    }
-
-    /// As [`Self::check`], with what is not satisfied as an error.
-    ///
-    /// # Errors
-    /// [`Error::Refused`], with every finding in one sentence.
-    pub fn hold(&self, tip: &Tip<'_>, now: Timestamp) -> Result<Verdict, Error> {
-        let verdict = self.check(tip, now);
-        match verdict.refusal() {
-            Some(refusal) => Err(Error::Refused(refusal)),
-            None => Ok(verdict),
-        }
     }
 
     /// The commit, by its bytes, and the tags where they count.

@@ -60,9 +60,6 @@ pub enum Error {
     /// An entry of `committers` that is no e-mail address, and would never match.
     #[error("committers has {0:?}, which is no e-mail address")]
     Committer(String),
-    /// What the commit or the tag lacks.
-    #[error("{0}")]
-    Refused(String),
 }
 
 impl Error {
@@ -77,7 +74,6 @@ impl Error {
             Self::Block { .. } | Self::OpenPgp { .. } | Self::AllowedSigner { .. } => "git_keys_malformed",
             Self::NotSupported { .. } => "git_keys_unsupported",
             Self::Committer(_) => "git_committers_malformed",
-            Self::Refused(_) => "git_signature_refused",
         }
     }
 
@@ -85,7 +81,7 @@ impl Error {
     #[must_use]
     pub fn class(&self) -> FailureClass {
         match self {
-            Self::NotSupported { .. } | Self::Refused(_) => FailureClass::Refused,
+            Self::NotSupported { .. } => FailureClass::Refused,
             _ => FailureClass::Input,
         }
     }

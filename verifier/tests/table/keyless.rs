@@ -38,6 +38,8 @@ struct World {
     edit_root: fn(&mut Value),
     identity: Value,
     root: Option<Sigstore>,
+    /// Whether the authority's own certificate was valid when it signed.
+    ended_authority: bool,
     beside: bool,
 }
 
@@ -377,6 +379,41 @@ fn faults() -> Vec<Fault> {
             },
         ),
         fault(
+            "a root with an unknown key",
+            BOTH,
+            Some("its key \"ctLogs\" is not known"),
+            |world| {
+                world.edit_root = |root| root["ctLogs"] = Sigstore::certificate_log();
+            },
+        ),
+        fault(
+            "a root of an unknown version",
+            BOTH,
+            Some("its mediaType is none of"),
+            |world| {
+                world.edit_root =
+                    |root| root["mediaType"] = json!("application/vnd.dev.sigstore.trustedroot.v9+json");
+            },
+        ),
+        fault(
+            "an authority whose certificate had ended",
+            BOTH,
+            Some("no trusted certificate authority"),
+            |world| world.ended_authority = true,
+        ),
+        fault(
+            "a log entry of megabytes",
+            &["tag"],
+            Some("it has a log entry that cannot be read"),
+            |world| {
+                world.edit_layer = |annotations, _| {
+                    edit_entry(annotations, |entry| {
+                        entry["Payload"]["integratedTime"] = json!("x".repeat(1 << 20));
+                    })
+                };
+            },
+        ),
+        fault(
             "a root that is none",
             BOTH,
             Some("it is no trusted root that is understood"),
@@ -424,6 +461,7 @@ fn judged() -> Vec<(Row, Option<&'static str>)> {
                 edit_root: |_| {},
                 identity: json!({"issuer": ISSUER, "subject": SUBJECT}),
                 root: None,
+                ended_authority: false,
                 beside: false,
             };
             (fault.make)(&mut world);
@@ -447,10 +485,17 @@ impl World {
             "identities": [self.identity],
         }}]});
         let root = self.root.as_ref().unwrap_or(&self.sigstore);
+        let ended = self.ended_authority.then(|| self.sigstore.ended_authority());
         let root = Root {
             reference: serde_json::from_value(json!({"name": "root", "key": "trusted_root.json"})).unwrap(),
             uid: "u-1".to_owned(),
-            bytes: root.root(self.edit_root),
+            bytes: root.root(|root| {
+                if let Some(ended) = &ended {
+                    root["certificateAuthorities"][0]["certChain"]["certificates"] =
+                        json!([{"rawBytes": encoded(ended)}]);
+                }
+                (self.edit_root)(root);
+            }),
         };
         let document = PolicyDocument::parse(policy.to_string().as_bytes()).unwrap();
         match document.bind(&[root]) {
@@ -518,7 +563,8 @@ fn every_signature_by_certificate_gets_its_verdict_and_every_refusal_its_reason(
         } = row;
         let as_said = match (why, &refusal) {
             (None, None) => true,
-            (Some(why), Some(refusal)) => refusal.contains(why),
+            // However long what is wrong is, what is said of it is a message.
+            (Some(why), Some(refusal)) => refusal.contains(why) && refusal.len() < 2048,
             _ => false,
         };
         if !as_said {

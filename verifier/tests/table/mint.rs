@@ -71,6 +71,7 @@ impl Default for Leaf {
 /// The instance.
 pub(super) struct Sigstore {
     issuer: Issuer<'static, KeyPair>,
+    params: CertificateParams,
     authority: Vec<u8>,
     log: Key,
     now: Timestamp,
@@ -93,11 +94,19 @@ impl Sigstore {
             .push(rcgen::DnType::CommonName, "authority");
         let authority = params.self_signed(&key).unwrap().der().to_vec();
         Self {
-            issuer: Issuer::new(params, key),
+            issuer: Issuer::new(params.clone(), key),
+            params,
             authority,
             log: Key::new(),
             now: Timestamp::from_second(Timestamp::now().as_second() - 3600).unwrap(),
         }
+    }
+
+    /// The authority's certificate as it would be had it ended before the log's time.
+    pub(super) fn ended_authority(&self) -> Vec<u8> {
+        let mut params = self.params.clone();
+        params.not_after = time::OffsetDateTime::from_unix_timestamp(self.now.as_second() - 86_400).unwrap();
+        params.self_signed(self.issuer.key()).unwrap().der().to_vec()
     }
 
     /// The document that trusts it; `edit` takes away or adds.

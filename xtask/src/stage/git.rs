@@ -18,6 +18,8 @@ use crate::node::network;
 use crate::run;
 
 const SSHD: &str = "/usr/sbin/sshd";
+/// Who makes every commit.
+const COMMITTER: &str = "ada@team.example";
 
 /// A running server; its processes end when it is dropped.
 #[derive(Debug)]
@@ -121,6 +123,29 @@ impl GitServer {
 
     /// Commits files to `main`, as a push would; the commit's id.
     pub fn commit(&self, repository: &str, message: &str, files: &[(&str, &str)]) -> Result<String> {
+        self.commit_with(&[], repository, message, files)
+    }
+
+    /// As [`Self::commit`], signed with the key of [`Self::identity`].
+    pub fn commit_signed(&self, repository: &str, message: &str, files: &[(&str, &str)]) -> Result<String> {
+        let key = format!("user.signingKey={}", self.file("identity").display());
+        let options = ["-c", "gpg.format=ssh", "-c", &key, "-c", "commit.gpgSign=true"];
+        self.commit_with(&options, repository, message, files)
+    }
+
+    /// The line of an `allowed_signers` file that lets the committer sign with the key of [`Self::identity`].
+    pub fn allowed_signer(&self) -> Result<String> {
+        let key = fs::read_to_string(self.file("identity.pub")).context("the key is gone")?;
+        Ok(format!("{COMMITTER} {key}"))
+    }
+
+    fn commit_with(
+        &self,
+        options: &[&str],
+        repository: &str,
+        message: &str,
+        files: &[(&str, &str)],
+    ) -> Result<String> {
         let work = tempfile::tempdir()?;
         let (from, to) = (self.file(repository), work.path().join("work"));
         let to_text = to.display().to_string();
@@ -131,7 +156,8 @@ impl GitServer {
             fs::write(&file, text).with_context(|| format!("cannot write {path}"))?;
         }
         self.git(&["-C", &to_text, "add", "--all"])?;
-        self.git(&["-C", &to_text, "commit", "-q", "-m", message])?;
+        let commit = ["-C", &to_text, "commit", "-q", "-m", message];
+        self.git(&[options, &commit].concat())?;
         self.git(&["-C", &to_text, "push", "-q", "origin", "HEAD:main"])?;
         self.git(&["-C", &to_text, "rev-parse", "HEAD"])
     }
@@ -144,7 +170,7 @@ impl GitServer {
             .env("GIT_CONFIG_GLOBAL", "/dev/null");
         for who in ["AUTHOR", "COMMITTER"] {
             git.env(format!("GIT_{who}_NAME"), "Ada")
-                .env(format!("GIT_{who}_EMAIL"), "ada@team.example");
+                .env(format!("GIT_{who}_EMAIL"), COMMITTER);
         }
         run::output(&mut git)
     }

@@ -14,7 +14,7 @@ mod selfsig;
 mod statement;
 mod strength;
 
-use pgp::types::Fingerprint;
+use std::collections::HashSet;
 
 use super::armor::{self, Form};
 use super::error::Error;
@@ -25,6 +25,8 @@ use certificate::Certificate;
 pub(super) struct Certificates(Vec<Certificate>);
 
 /// The mark of an armored block of public keys.
+/// Keys and subkeys that are read: each is judged again for every signature.
+const MAX_COMPONENTS: usize = 256;
 const PUBLIC: &str = "PGP PUBLIC KEY BLOCK";
 
 impl Certificates {
@@ -66,16 +68,21 @@ impl Certificates {
 
     /// A key twice would be judged by one of two copies, of which only the other may be revoked.
     fn distinct(all: Vec<Certificate>) -> Result<Self, Error> {
-        let mut seen: Vec<Fingerprint> = Vec::new();
+        let mut seen = HashSet::new();
         for component in all.iter().flat_map(Certificate::components) {
             let fingerprint = component.key().fingerprint();
-            if seen.contains(&fingerprint) {
+            if seen.len() == MAX_COMPONENTS {
+                return Err(Error::OpenPgp {
+                    key: format!("{fingerprint:X}"),
+                    problem: format!("there are more than {MAX_COMPONENTS} keys and subkeys"),
+                });
+            }
+            if !seen.insert(fingerprint.clone()) {
                 return Err(Error::OpenPgp {
                     key: format!("{fingerprint:X}"),
                     problem: "it is there twice; merge its copies into one".to_owned(),
                 });
             }
-            seen.push(fingerprint);
         }
         if all.is_empty() {
             return Err(Error::Empty);

@@ -235,15 +235,6 @@ fn a_verdict_lists_every_requirement_and_what_is_not_kept_is_an_error() {
         ("committer", true),
     ];
     assert_eq!(names, expected);
-    let error = policy.hold(&tip, day("-")).unwrap_err();
-    assert_eq!(
-        (error.code(), error.class()),
-        (
-            "git_signature_refused",
-            ptah_contract::failure::FailureClass::Refused
-        )
-    );
-    assert_eq!(error.to_string(), verdict.refusal().unwrap());
 }
 
 #[test]
