@@ -3,7 +3,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ptah_contract::artifact::{ArtifactDescription, Attachments, Body, SIMPLE_SIGNING};
-use ptah_resolver::oci::describe;
+use ptah_contract::failure::FailureClass;
+use ptah_resolver::oci::{EvidenceLimits, describe};
 use ptah_sources_tests::oci::cosign::{BUNDLE, Listing, Signed, case, policy};
 use ptah_sources_tests::oci::store::{EMPTY, MANIFEST};
 use ptah_verifier::Policy;
@@ -98,6 +99,9 @@ async fn no_more_than_128_signatures_are_read() {
         if !is_read {
             let bound = "no more than 128 signatures and 33554432 bytes of them are read";
             assert_eq!(left_out(&found), Some(bound));
+            // Neither layout's signatures crowd out the other's.
+            signed.attach(&case("bundle", "none").0[0]);
+            assert_eq!(judge(&key, &described(&signed).await), Ok(()));
         }
     }
 }
@@ -129,6 +133,62 @@ async fn no_layer_above_4_mib_is_read_and_no_more_than_32_mib_in_all() {
         assert_eq!(judge(&key, &found).map_err(drop), beside, "{sizes:?}");
         if beside.is_err() {
             assert_eq!(left_out(&found), told);
+        }
+    }
+}
+
+/// The manager reads less than a Pod, and must not take for a verdict what it did not read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_leaves_nothing_out_fails_where_a_bound_is_reached_and_judges_nothing() {
+    let (things, key) = case("both", "none");
+    let mut signed = Signed::default();
+    things.iter().for_each(|thing| drop(signed.attach(thing)));
+    let whole = EvidenceLimits {
+        manifests: 1,
+        layers: 1,
+        layer_bytes: 4096,
+        bytes: 4096,
+        rest_left_out: false,
+    };
+    for (evidence, told) in [
+        (whole, None),
+        (
+            EvidenceLimits {
+                manifests: 0,
+                ..whole
+            },
+            Some("no more than 0 attachments are read"),
+        ),
+        (
+            EvidenceLimits { layers: 0, ..whole },
+            Some("no more than 0 signatures and 4096 bytes of them are read"),
+        ),
+        (
+            EvidenceLimits { bytes: 16, ..whole },
+            Some("no more than 1 signatures and 16 bytes of them are read"),
+        ),
+        (
+            EvidenceLimits {
+                layer_bytes: 16,
+                ..whole
+            },
+            Some(" bytes, 16 are read"),
+        ),
+    ] {
+        let (_server, authority, _, digest) = serve(signed.store(Listing::Api), &[]).await;
+        let mut wanted = request(&format!("oci://{authority}/app:v1"));
+        wanted.evidence = evidence;
+        let described = describe(&wanted, digest, Attachments::Read, &attempt()).await;
+        match (described, told) {
+            (Ok(found), None) => assert_eq!(judge(&key, &found), Ok(())),
+            (Err(error), Some(told)) => {
+                assert_eq!(
+                    (error.code(), error.class()),
+                    ("evidence_budget", FailureClass::Refused)
+                );
+                assert!(error.to_string().ends_with(told), "{error}");
+            }
+            (other, _) => panic!("{evidence:?}: {other:?}"),
         }
     }
 }

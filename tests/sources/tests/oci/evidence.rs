@@ -7,10 +7,10 @@ use ptah_contract::artifact::{ArtifactDescription, Attachments};
 use ptah_contract::digest::Digest;
 use ptah_contract::protocol::Step;
 use ptah_resolver::oci::describe;
-use ptah_sources_tests::oci::cosign::{Listing, Signed, case, policy};
+use ptah_sources_tests::oci::cosign::{BUNDLE, Listing, Signed, case, policy};
 use ptah_sources_tests::oci::push::Pusher;
 use ptah_sources_tests::oci::registry::{Access, Registry};
-use ptah_sources_tests::oci::store::Store;
+use ptah_sources_tests::oci::store::{INDEX, MANIFEST, Store};
 use ptah_verifier::Policy;
 use serde_json::{Value, json};
 
@@ -158,5 +158,74 @@ async fn a_bundle_that_is_gone_or_altered_is_told_as_not_read_and_a_good_one_bes
         pusher.push(&beside.store(Listing::Tag)).await;
         let described = describe(&wanted, signed.digest, Attachments::Read, &attempt()).await;
         assert!(policy.check(&described.unwrap()).is_satisfied(), "{expected}");
+    }
+}
+
+/// Whoever may attach something to an artifact could else take its signatures away.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_attachment_whose_manifest_cannot_be_read_spoils_no_signature_beside_it() {
+    let (things, key) = case("both", "none");
+    let policy = read(&key);
+    let large = json!({"schemaVersion": 2, "config": {}, "layers": [], "x": "y".repeat(4 << 20)}).to_string();
+    let index = json!({"schemaVersion": 2, "manifests": []}).to_string();
+    for (manifest, answer, told) in [
+        (large.as_str(), "", "is larger than 4194304 bytes"),
+        ("no manifest", "", "manifest"),
+        ("{}", "404", "has no manifest"),
+        ("{}", "200 ; body no", "has digest"),
+        (&index, "", "of itself"),
+    ] {
+        for thing in &things {
+            let mut signed = Signed::default();
+            // Both are listed first: one as it may be a signature, one as something else.
+            let odd = signed.attach_manifest(manifest, Some(BUNDLE), &json!({"a": "b"}));
+            signed.attach_manifest(manifest, Some("application/sbom"), &json!({"a": "b"}));
+            signed.attach(thing);
+            let rule = format!("self GET /v2/app/manifests/{odd} -> {answer}");
+            let rules: &[&str] = if answer.is_empty() { &[] } else { &[&rule] };
+            let (_server, authority, _, _) = serve(signed.store(Listing::Api), rules).await;
+            let wanted = request(&format!("oci://{authority}/app:v1"));
+            let found = describe(&wanted, signed.digest, Attachments::Read, &attempt()).await;
+            let found = found.unwrap_or_else(|error| panic!("{manifest:.40}, {answer}: {error}"));
+            assert_eq!(why(&policy, &found), None, "{manifest:.40}, {answer}");
+            let evidence = found.attached.iter().find(|one| one.digest.to_string() == odd);
+            let left_out = evidence
+                .unwrap()
+                .evidence
+                .first()
+                .map(|one| format!("{:?}", one.body));
+            assert!(left_out.is_some_and(|said| said.contains(told)), "{told}");
+        }
+    }
+}
+
+/// What stands under the tag of cosign is one thing among others as well.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn something_unreadable_under_the_tag_of_cosign_spoils_no_bundle() {
+    let (signed, key) = Signed::case("bundle", "none");
+    let policy = read(&key);
+    let tag = format!("sha256-{}.sig", signed.digest.hex());
+    let large = json!({"schemaVersion": 2, "config": {}, "layers": [], "x": "y".repeat(4 << 20)}).to_string();
+    let index = json!({"schemaVersion": 2, "manifests": []}).to_string();
+    for (bytes, media_type) in [
+        (large, MANIFEST),
+        ("no manifest".to_owned(), MANIFEST),
+        (index, INDEX),
+    ] {
+        for (with, satisfied) in [(&signed, true), (&Signed::default(), false)] {
+            let mut store = with.store(Listing::Api);
+            store.manifest(&tag, media_type, bytes.as_bytes());
+            let (_server, authority, _, _) = serve(store, &[]).await;
+            let wanted = request(&format!("oci://{authority}/app:v1"));
+            let found = describe(&wanted, with.digest, Attachments::Read, &attempt()).await;
+            match why(&policy, &found.unwrap()) {
+                None => assert!(satisfied, "{bytes:.40}"),
+                // A tag that cannot be read is not the same as none.
+                Some(why) => assert!(
+                    !satisfied && why.contains("under cosign's tag: not read: "),
+                    "{why}"
+                ),
+            }
+        }
     }
 }

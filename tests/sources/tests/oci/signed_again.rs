@@ -56,7 +56,7 @@ async fn what_a_policy_is_satisfied_by_is_reported_with_the_policy_s_digest() {
     let ours = read(&policy(&ours.public_key_pem()));
     let report = reach(&reference, None, &ours, Some(out.path())).await.unwrap();
     assert_eq!(report.found.revision, signed.digest.to_string());
-    let verified = report.fetched.unwrap().verified.unwrap();
+    let verified = report.verified.unwrap();
     assert_eq!(verified.policy_digest, ours.digest());
     let [said] = verified.satisfied.as_slice() else {
         panic!("{:?}", verified.satisfied);
@@ -114,6 +114,7 @@ async fn signatures_of_an_artifact_that_has_not_moved_are_asked_for_again() {
                 .unwrap();
             // It stands where it stood, so that nothing of it was fetched.
             assert_eq!((report.found, report.fetched), (revision(signed.digest), None));
+            assert_eq!(report.verified.unwrap().policy_digest, policy.digest());
             match (thing["found"] == "signatureTag", listing) {
                 (true, _) => pusher.delete(&format!("sha256-{hex}.sig")).await,
                 (false, Listing::Api) => pusher.delete(&attached).await,
@@ -160,6 +161,8 @@ async fn an_artifact_that_has_not_moved_costs_one_request_and_those_for_signatur
             .await
             .unwrap();
         assert_eq!(report.fetched, None);
+        // The verdict of then stands where the policy asks nothing of what others attach.
+        assert_eq!(report.verified.is_some(), expected.len() > 1);
         let asked: Vec<String> = log
             .lines()
             .iter()

@@ -93,6 +93,7 @@ pub async fn reach(
         out: out.map(Path::to_owned),
         attempt: Limits::default(),
         content: Default::default(),
+        evidence: Default::default(),
         unpacked_bytes: None,
         more_attempts: 0,
         stop: Default::default(),
