@@ -9,6 +9,7 @@ mod later;
 mod pinned;
 mod refs;
 mod signatures;
+mod signed_objects;
 mod slow;
 mod ssh;
 mod support;

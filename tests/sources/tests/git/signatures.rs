@@ -116,6 +116,7 @@ impl Stage {
             out: Some(out.path().to_owned()),
             attempt: Limits::default(),
             content: Default::default(),
+            evidence: Default::default(),
             unpacked_bytes: None,
             more_attempts: 0,
             stop: Default::default(),
@@ -163,7 +164,7 @@ async fn a43_every_ref_of_the_table_is_held_to_whose_signatures_are_asked_for() 
         let Some(why) = expected.strip_prefix("! ") else {
             let (report, files) = reached.unwrap_or_else(|failed| panic!("{case}: {failed:?}"));
             assert_eq!(files, ["a.sql"], "{case}");
-            let verified = report.fetched.unwrap().verified.unwrap();
+            let verified = report.verified.unwrap();
             assert_eq!(verified.policy_digest, policy.digest(), "{case}");
             let holds = |one: &String| one.contains(expected);
             assert!(
@@ -199,7 +200,10 @@ async fn a_tip_that_stands_where_it_stood_is_not_fetched_again_and_one_that_move
     wanted.known = Some(known(&first));
     stage.server.site.take_seen();
     let (again, files) = stage.reach(&wanted, &policy).await.unwrap();
-    assert_eq!((again.found, again.fetched), (first.found.clone(), None));
+    assert_eq!(
+        (again.found, again.fetched, again.verified),
+        (first.found.clone(), None, None)
+    );
     assert_eq!(files, [""; 0]);
     let asked: Vec<String> = stage
         .server
@@ -216,7 +220,7 @@ async fn a_tip_that_stands_where_it_stood_is_not_fetched_again_and_one_that_move
     let tip = stage.repo.signed_commit(&[("db/a.sql", "3")]);
     let (moved, files) = stage.reach(&wanted, &policy).await.unwrap();
     assert_eq!((moved.found.revision, files), (tip, vec!["a.sql".to_owned()]));
-    assert!(moved.fetched.unwrap().verified.is_some());
+    assert!(moved.verified.is_some());
 }
 
 /// The tag was deleted and made again, without a signature, of the same commit.
@@ -252,5 +256,5 @@ async fn a_recorded_commit_is_fetched_later_without_being_verified_again() {
     let other = CommitPolicy::new(SignedObject::Head, Vec::new(), other.as_bytes(), String::new()).unwrap();
     let (later, files) = stage.reach(&wanted, &other).await.unwrap();
     assert_eq!((later.found, files), (report.found, vec!["a.sql".to_owned()]));
-    assert_eq!(later.fetched.unwrap().verified, None);
+    assert_eq!(later.verified, None);
 }
