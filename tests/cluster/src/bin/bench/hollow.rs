@@ -99,12 +99,14 @@ async fn stand_in(client: &Client, receiver: SocketAddr, pod: &Pod) -> Result<()
             .uid
             .clone(),
     };
-    deliver(&request, &me, &token, receiver).await?;
-    let ended = json!({"status": {"phase": "Succeeded"}});
+    let delivered = deliver(&request, &me, &token, receiver).await;
+    // A runner whose result is refused, such as one of an operation that an edit ended, ends as well.
+    let phase = if delivered.is_ok() { "Succeeded" } else { "Failed" };
+    let ended = json!({"status": {"phase": phase}});
     Api::<Pod>::namespaced(client.clone(), &namespace)
         .patch_status(&pod.name_any(), &PatchParams::default(), &Patch::Merge(ended))
         .await?;
-    Ok(())
+    delivered
 }
 
 async fn deliver(request: &Request, me: &PodIdentity, token: &str, receiver: SocketAddr) -> Result<()> {
