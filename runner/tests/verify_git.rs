@@ -284,6 +284,11 @@ async fn a_verification_that_cannot_be_used_is_refused_with_what_is_wrong_in_it(
             "begins a secret key",
         ),
         (verification("Head", "committers: ['']\n"), "", "committers"),
+        (
+            verification("Head", "committers: []\n"),
+            "verification_malformed",
+            "committers names nobody",
+        ),
     ] {
         stage.write("odd.yaml", &document);
         let resolved = stage.resolve("signed", &["--verification", "odd.yaml"]);
