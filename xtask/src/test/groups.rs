@@ -27,7 +27,13 @@ const SOURCE_TESTS: &[&str] = &[
 ];
 
 /// Tests of the runner that want Git servers and registries, and no database.
-const RUNNER_SOURCE_TESTS: [&str; 3] = ["resolve_git", "resolve_oci", "verify_oci"];
+const RUNNER_SOURCE_TESTS: [&str; 5] = [
+    "resolve_git",
+    "resolve_oci",
+    "verify_blob",
+    "verify_git",
+    "verify_oci",
+];
 
 /// The workspace's packages, as cargo tells them.
 #[derive(Deserialize)]
