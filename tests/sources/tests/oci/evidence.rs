@@ -15,7 +15,7 @@ use ptah_verifier::Policy;
 use serde_json::{Value, json};
 
 use crate::attached::serve;
-use crate::support::{attempt, reach, request, told};
+use crate::support::{attempt, reach, request, revision, told};
 
 fn read(key: &str) -> Policy {
     Policy::parse(policy(key).as_bytes()).unwrap()
@@ -44,7 +44,8 @@ async fn a_registry_that_does_not_answer_passes_by_itself_and_is_no_missing_sign
     let bundle = layer(&store, &attachment);
     let (bundle, size) = (bundle["digest"].as_str().unwrap(), &bundle["size"]);
     let hex = signed.digest.hex();
-    let known = Some(signed.digest);
+    let then = revision(signed.digest);
+    let known = Some(&then);
     for (listing, asked, answer) in [
         (Listing::Api, "referrers/*", "500"),
         (Listing::Api, "referrers/*", "503"),
@@ -95,12 +96,12 @@ async fn a_registry_that_is_gone_is_no_missing_signature() {
     let reference = format!("oci://{}/app:v1", registry.authority);
     let policy = read(&key);
     assert!(
-        reach(&reference, Some(signed.digest), &policy, None)
+        reach(&reference, Some(&revision(signed.digest)), &policy, None)
             .await
             .is_ok()
     );
     drop(registry);
-    let failed = reach(&reference, Some(signed.digest), &policy, None)
+    let failed = reach(&reference, Some(&revision(signed.digest)), &policy, None)
         .await
         .unwrap_err();
     assert!(

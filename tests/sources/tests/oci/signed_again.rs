@@ -3,11 +3,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ptah_contract::artifact::SIMPLE_SIGNING;
+use ptah_contract::digest::Digest;
 use ptah_contract::protocol::Step;
 use ptah_sources_tests::oci::cosign::{Listing, Signed, case, policy};
 use ptah_sources_tests::oci::push::Pusher;
 use ptah_sources_tests::oci::registry::{Access, Registry};
-use ptah_sources_tests::oci::store::Store;
+use ptah_sources_tests::oci::store::{INDEX, Store};
 use ptah_verifier::Policy;
 use rcgen::{KeyPair, SigningKey as _};
 use serde_json::json;
@@ -82,6 +83,40 @@ async fn what_a_policy_is_satisfied_by_is_reported_with_the_policy_s_digest() {
     );
 }
 
+/// What was signed is the artifact, and the tag leads to an index: both are remembered, and neither is taken for the other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_artifact_behind_an_index_is_asked_for_again_by_its_own_digest() {
+    let mut artifact = Store::default();
+    let entry = artifact.files("v1", [("a.sql", &b"A"[..])]);
+    let key = KeyPair::generate().unwrap();
+    let signed = sign(artifact, &key);
+    let mut store = signed.store(Listing::Tag);
+    let index = json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": [entry]}).to_string();
+    store.manifest("v1", INDEX, index.as_bytes());
+    let registry = Registry::distribution(None, &Access::All);
+    let pusher = Pusher::new(&registry.authority, "app");
+    pusher.push(&store).await;
+    let reference = format!("oci://{}/app:v1", registry.authority);
+    let policy = read(&policy(&key.public_key_pem()));
+    let first = reach(&reference, None, &policy, None).await.unwrap();
+    assert_eq!(first.found.revision, signed.digest.to_string());
+    assert_eq!(first.found.index_digest, Some(Digest::of(index.as_bytes())));
+    let again = reach(&reference, Some(&first.found), &policy, None)
+        .await
+        .unwrap();
+    assert_eq!((again.fetched, again.verified), (None, first.verified));
+    pusher
+        .delete(&format!("sha256-{}.sig", signed.digest.hex()))
+        .await;
+    let refused = reach(&reference, Some(&first.found), &policy, None)
+        .await
+        .unwrap_err();
+    assert!(
+        told(&refused.failure).starts_with("Refused policy_refused "),
+        "{refused:?}"
+    );
+}
+
 /// The verdict of then is not enough: a signature that is taken away is believed no longer, and one that comes is noticed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn signatures_of_an_artifact_that_has_not_moved_are_asked_for_again() {
@@ -98,7 +133,7 @@ async fn signatures_of_an_artifact_that_has_not_moved_are_asked_for_again() {
         let nothing = "Refused policy_refused signatures: \"release-key\" did not sign it: nothing is attached, and the tag \
                        that cosign uses is not there";
         for thing in &things {
-            let refused = reach(&reference, Some(signed.digest), &policy, None)
+            let refused = reach(&reference, Some(&revision(signed.digest)), &policy, None)
                 .await
                 .unwrap_err();
             assert_eq!(
@@ -109,7 +144,7 @@ async fn signatures_of_an_artifact_that_has_not_moved_are_asked_for_again() {
             let attached = more.attach(thing);
             let hex = signed.digest.hex();
             pusher.push(&more.store(listing)).await;
-            let report = reach(&reference, Some(signed.digest), &policy, None)
+            let report = reach(&reference, Some(&revision(signed.digest)), &policy, None)
                 .await
                 .unwrap();
             // It stands where it stood, so that nothing of it was fetched.
@@ -157,7 +192,7 @@ async fn an_artifact_that_has_not_moved_costs_one_request_and_those_for_signatur
     ] {
         let (_server, authority, log, _) = serve(store.clone(), &[]).await;
         let reference = format!("oci://{authority}/app:v1");
-        let report = reach(&reference, Some(digest), &read(document), None)
+        let report = reach(&reference, Some(&revision(digest)), &read(document), None)
             .await
             .unwrap();
         assert_eq!(report.fetched, None);

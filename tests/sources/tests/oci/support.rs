@@ -69,7 +69,7 @@ pub async fn resolve_in(
 /// Reaches an artifact over plain http as an operation does, by its tag and held to a policy.
 pub async fn reach(
     reference: &str,
-    known: Option<Digest>,
+    known: Option<&SourceRevision>,
     policy: &Policy,
     out: Option<&Path>,
 ) -> Result<SourceReport, StepFailure> {
@@ -79,7 +79,7 @@ pub async fn reach(
             plain_http: true,
         },
         pinned: None,
-        known: known.map(revision),
+        known: known.cloned(),
         max_bytes: None,
         max_files: None,
         verification: None,
