@@ -61,7 +61,7 @@ fn keyed(case: &str) -> String {
     json!({"version": 1, "signatures": [{"name": "release-key", "key": key}]}).to_string()
 }
 
-fn common<'a>(content: &'a str) -> [&'a str; 5] {
+fn common(content: &str) -> [&str; 5] {
     [content, "--bundle", "bundle.json", "--policy", "policy.yaml"]
 }
 
@@ -253,6 +253,56 @@ fn a_file_that_cannot_be_read_is_named_and_one_whose_name_is_a_digest_is_a_file(
     assert_eq!(run(home.path(), &common(&name)).0, 77);
     write(&home, &name, std::fs::read(suite("a.txt")).unwrap());
     assert_eq!(run(home.path(), &common(&name)).0, 0);
+}
+
+#[test]
+fn a_statement_counts_for_what_it_states_and_by_whom_it_is_made() {
+    const PROVENANCE: &str = "https://slsa.dev/provenance/v1";
+    let home = home("happy-path-intoto-in-dsse-v3");
+    let judge = |predicate_type: &str, subject: &str, content: &str| {
+        let identities = json!([{"issuer": ISSUER, "subject": subject}]);
+        let policy = json!({
+            "version": 1,
+            "authorities": [{"name": "builder", "keyless": {"identities": identities}}],
+            "attestations": [{"predicate_type": predicate_type, "authorities": ["builder"]}],
+        });
+        write(&home, "policy.yaml", policy.to_string());
+        let (status, out, _) = run(home.path(), &common(content));
+        let verdict: Value = serde_json::from_str(&out).unwrap();
+        (
+            status,
+            verdict["requirements"][0]["detail"].as_str().unwrap().to_owned(),
+        )
+    };
+    let (status, detail) = judge(PROVENANCE, IDENTITY, "a.txt");
+    assert!(
+        status == 0 && detail.contains("\"builder\" states it as "),
+        "{detail}"
+    );
+    write(&home, "other.txt", "other");
+    for (predicate_type, subject, content, why) in [
+        (
+            "https://spdx.dev/Document",
+            IDENTITY,
+            "a.txt",
+            "the bundle: a statement of \"https://slsa.dev/provenance/v1\"",
+        ),
+        (
+            PROVENANCE,
+            "https://github.com/team/app",
+            "a.txt",
+            "whom this authority does not name",
+        ),
+        (
+            PROVENANCE,
+            IDENTITY,
+            "other.txt",
+            "the bundle: its statement is about something else",
+        ),
+    ] {
+        let (status, detail) = judge(predicate_type, subject, content);
+        assert!(status == 77 && detail.contains(why), "{detail}");
+    }
 }
 
 /// What is asked of a manifest has no answer here, and is not passed over.

@@ -191,6 +191,36 @@ async fn a_tag_that_leads_elsewhere_is_refused_before_any_signature_is_looked_at
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_reached_is_no_verdict() {
+    let stage = Stage::new().await;
+    let unknown = "0".repeat(40);
+    let (signed, head) = (stage.signed.as_str(), ["--verification", "Head.yaml"]);
+    for (arguments, status, code) in [
+        (vec!["--commit", signed, "--tag", "v9"], 65, "ref_not_found"),
+        (vec!["--commit", signed, "--tag", "a..b"], 65, "invalid_ref"),
+        (vec!["--commit", &unknown], 77, "commit_not_allowed"),
+        (vec![], 64, ""),
+    ] {
+        let ran = stage.run("verify", &[&arguments[..], &head].concat());
+        assert_eq!(
+            (ran.status, ran.out.as_str()),
+            (status, ""),
+            "{arguments:?}: {}",
+            ran.err
+        );
+        let begins = ran.err.starts_with(&format!("error: {code}: "));
+        assert!(code.is_empty() || begins, "{arguments:?}: {}", ran.err);
+    }
+    let nobody = ["verify", "git", "https://127.0.0.1:1/app.git", "--commit", signed];
+    let ran = Command::new(env!("CARGO_BIN_EXE_ptah-runner"))
+        .args([&nobody[..], &head].concat())
+        .current_dir(stage.home.path())
+        .output()
+        .unwrap();
+    assert_eq!((ran.status.code(), ran.stdout.as_slice()), (Some(75), &b""[..]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn resolve_hands_nothing_on_of_what_is_not_signed_as_it_is_asked_for() {
     let stage = Stage::new().await;
     for (reference, mode, refusal) in [
