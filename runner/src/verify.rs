@@ -98,6 +98,11 @@ struct Git {
 }
 
 pub(crate) async fn run(arguments: Arguments, token: CancellationToken) -> ExitCode {
+    // As the operator calls it.
+    let refused = match arguments.source {
+        Source::Git(_) => "commit_signature_refused",
+        Source::Oci(_) | Source::Blob(_) => "policy_refused",
+    };
     let verdict = match arguments.source {
         Source::Oci(oci) => artifact(&oci, token).await,
         Source::Git(git) => commit(&git, token).await,
@@ -118,9 +123,7 @@ pub(crate) async fn run(arguments: Arguments, token: CancellationToken) -> ExitC
     );
     match verdict.refusal() {
         None => ExitCode::SUCCESS,
-        Some(why) => {
-            Failed::from(Failure::new("policy_refused", FailureClass::Refused, why)).print(Output::Text)
-        }
+        Some(why) => Failed::from(Failure::new(refused, FailureClass::Refused, why)).print(Output::Text),
     }
 }
 
@@ -139,6 +142,16 @@ async fn artifact(arguments: &Oci, token: CancellationToken) -> Result<Verdict, 
 
 async fn commit(arguments: &Git, token: CancellationToken) -> Result<Verdict, Failure> {
     let policy = verification::read(&arguments.verification)?;
+    let digits = arguments.commit.len();
+    if !matches!(digits, 40 | 64)
+        || !arguments
+            .commit
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    {
+        let message = "--commit takes the whole id of a commit: 40 or 64 lower-case hex digits";
+        return Err(Failure::new("commit_invalid", FailureClass::Input, message));
+    }
     let named = arguments.tag.as_ref().map(|tag| match tag.starts_with("refs/") {
         true => tag.clone(),
         false => format!("refs/tags/{tag}"),

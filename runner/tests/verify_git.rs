@@ -162,7 +162,7 @@ async fn verify_says_of_each_requirement_what_it_found() {
         let (status, line) = ran.failure();
         match refused {
             true => assert!(
-                status == 77 && line.starts_with("error: policy_refused: "),
+                status == 77 && line.starts_with("error: commit_signature_refused: "),
                 "{}",
                 ran.err
             ),

@@ -137,6 +137,11 @@ fn claim(content: &SignatureContent, artifact: Artifact<'_>) -> Result<Claim, St
 }
 
 impl Candidate<'_> {
+    /// Whether nobody knows what it says.
+    pub(crate) fn is_unread(&self) -> bool {
+        matches!(self.form, Form::Unread)
+    }
+
     /// Whether this key made it.
     pub(crate) fn made_with(&self, key: &PublicKey, artifact: Artifact<'_>) -> Result<(), String> {
         match &self.form {

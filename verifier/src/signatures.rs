@@ -110,11 +110,17 @@ fn first(
             Err(why) => why.clone(),
         };
         // Some of it is the attacker's own words, and a message has room for a part of them.
-        told.push(format!("{}: {}", candidate.name, quoted(&why)));
+        told.push((
+            candidate.is_unread(),
+            format!("{}: {}", candidate.name, quoted(&why)),
+        ));
     }
     if told.is_empty() {
         return Err(looked.to_owned());
     }
+    // What was not read could be the good one, and is never among those that there is no room for.
+    told.sort_by_key(|(unread, _)| !unread);
+    let mut told: Vec<String> = told.into_iter().map(|(_, text)| text).collect();
     let rest = told.len().saturating_sub(MAX_TOLD);
     told.truncate(MAX_TOLD);
     if rest > 0 {

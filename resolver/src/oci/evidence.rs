@@ -68,7 +68,7 @@ impl Budget {
     }
 
     /// What is over the bounds, as they say.
-    fn left_out(&self, why: String) -> Result<String, Error> {
+    pub(super) fn left_out(&self, why: String) -> Result<String, Error> {
         match self.limits.rest_left_out {
             true => Ok(why),
             false => Err(Error::EvidenceBudget(why)),
@@ -137,12 +137,9 @@ async fn body(session: &Session<'_>, layer: &Descriptor) -> Result<Body, Error> 
     let read = async { Blob::open(session, layer).await?.whole().await }.await;
     match read {
         Ok(bytes) => Ok(Body::Read(bytes)),
-        Err(
-            error @ (Error::NotFound { .. }
-            | Error::OtherSize { .. }
-            | Error::OtherDigest { .. }
-            | Error::CutShort { .. }),
-        ) => Ok(Body::LeftOut(error.to_string())),
+        Err(error @ (Error::NotFound { .. } | Error::OtherSize { .. } | Error::OtherDigest { .. })) => {
+            Ok(Body::LeftOut(error.to_string()))
+        }
         Err(error) => Err(error),
     }
 }

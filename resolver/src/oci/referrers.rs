@@ -33,9 +33,13 @@ pub(super) async fn of(
     // One budget each: neither layout's signatures can crowd out the other's.
     let mut attached: Vec<Attached> = signature(session, digest, evidence).await?.into_iter().collect();
     let mut evidence = evidence.map(Budget::from);
-    let listed = match api(session, digest).await? {
-        Some(listed) => listed,
-        None => by_tag(session, digest).await?,
+    let listed = match (list(session, digest).await, &evidence) {
+        (Ok(listed), _) => listed,
+        // Whoever may attach something may spoil the list. That takes no good signature away that lies elsewhere.
+        (Err(error @ (Error::TooManyReferrers { .. } | Error::Referrers { .. })), Some(budget)) => {
+            vec![unlisted(digest, budget.left_out(error.to_string())?)]
+        }
+        (Err(error), _) => return Err(error),
     };
     let first = attached.len();
     attached.extend(listed);
@@ -48,9 +52,29 @@ pub(super) async fn of(
     Ok(attached)
 }
 
+async fn list(session: &Session<'_>, digest: Digest) -> Result<Vec<Attached>, Error> {
+    match api(session, digest).await? {
+        Some(listed) => Ok(listed),
+        None => by_tag(session, digest).await,
+    }
+}
+
+/// Stands for a list that was not read.
+fn unlisted(digest: Digest, why: String) -> Attached {
+    let mut attached = Attached {
+        found: Found::Referrers,
+        ..tagged(digest, 0, String::new(), BTreeMap::new())
+    };
+    attached.evidence = vec![evidence::unread(&attached, why)];
+    attached
+}
+
 /// Asks an attachment itself: what it is, since some registries list the configuration's media type, or nothing,
 /// where the type should stand; and what may be signatures in it.
 async fn open(session: &Session<'_>, one: &mut Attached, budget: &mut Option<Budget>) -> Result<(), Error> {
+    if !one.evidence.is_empty() {
+        return Ok(());
+    }
     let nameless = matches!(one.artifact_type.as_str(), "" | EMPTY);
     // A bundle is a signature or a statement about something else, which its annotations say; not every list has them.
     let unexplained = evidence::is_named(&one.artifact_type) && one.annotations.is_empty();
@@ -93,7 +117,8 @@ async fn api(session: &Session<'_>, digest: Digest) -> Result<Option<Vec<Attache
     let mut attached = Vec::new();
     for page in 0..MAX_PAGES {
         let response = session.ask(Method::GET, &url, OCI_INDEX).await?;
-        if page == 0 && response.status().as_u16() == 404 {
+        // The specification says 404; those who do not know the path say what they say of any other.
+        if page == 0 && matches!(response.status().as_u16(), 400 | 404 | 405 | 406 | 501) {
             return Ok(None);
         }
         let response = response.success()?;

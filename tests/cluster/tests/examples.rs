@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use ptah_cluster_tests::registry::{PASSWORD, Private, USER};
-use ptah_cluster_tests::{GitSite, World, condition, shared};
+use ptah_cluster_tests::{GitSite, World, condition, message, shared};
 use ptah_contract::digest::Digest;
+use rcgen::KeyPair;
 use serde_json::{Value, json};
 use xtask::stage::GitServer;
 
@@ -54,10 +55,17 @@ fn planned(world: &World, reason: &str) -> Value {
     waiting
 }
 
-/// The policy as the example's own commands make it.
 fn verification_policy(world: &World) {
-    let (namespace, policy) = (world.namespace(), folder().join("verification-policy.yaml"));
-    let name = "ptah-verification-policy";
+    immutable(
+        world,
+        "ptah-verification-policy",
+        &folder().join("verification-policy.yaml"),
+    );
+}
+
+/// The policy as the example's own commands make it.
+fn immutable(world: &World, name: &str, policy: &Path) {
+    let namespace = world.namespace();
     let from = format!("--from-file=policy.yaml={}", policy.display());
     let cluster = &shared().cluster;
     cluster
@@ -209,14 +217,92 @@ fn the_oci_examples_by_tag_and_from_a_private_registry() {
 }
 
 #[test]
+fn the_policies_of_signatures_by_a_key_and_by_an_identity() {
+    let world = world("examples-signed");
+    let repository = format!("{}/{}", xtask::node::paths::REGISTRY, world.namespace());
+    let digest = ptah_cluster_tests::registry::push(&repository, "v1", &FILES, &annotations()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    ptah_cluster_tests::registry::sign(&repository, &digest, &key).unwrap();
+    let text = std::fs::read_to_string(folder().join("verification-policy-signed.yaml")).unwrap();
+    let pem: String = key
+        .public_key_pem()
+        .lines()
+        .skip(1)
+        .map(|line| format!("      {line}\n"))
+        .collect();
+    let (before, _) = text.split_once("      replace these three lines").unwrap();
+    let written = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(written.path(), format!("{before}{pem}")).unwrap();
+    immutable(&world, "ptah-verification-policy-signed", written.path());
+    let keyless = folder().join("verification-policy-keyless.yaml");
+    immutable(&world, "ptah-verification-policy-keyless", &keyless);
+    let declare = |policy: &str| {
+        let desired = json!({"ociRef": format!("oci://{repository}:v1"), "transport": {"plainHTTP": true},
+            "verificationPolicyFrom": {"name": policy, "key": "policy.yaml"}});
+        world.schema(&json!({"desired": desired})).unwrap();
+    };
+    declare("ptah-verification-policy-signed");
+    let schema = world.until_phase("AwaitingApproval").unwrap();
+    assert_eq!(condition(&schema, "ArtifactVerified"), "True/PolicySatisfied");
+    declare("ptah-verification-policy-keyless");
+    let schema = world.until_phase("Blocked").unwrap();
+    let why = message(&schema, "ArtifactVerified");
+    assert!(
+        why.contains("\"release-workflow\" did not sign it: ")
+            && why.contains("signed with a key and not with a certificate"),
+        "{why}"
+    );
+}
+
+#[test]
+fn the_git_example_of_signed_commits() {
+    let world = world("examples-git-signed");
+    let server = GitServer::start().unwrap();
+    server.create("application.git").unwrap();
+    let files = FILES.map(|(path, text)| (format!("db/schema/{path}"), text));
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    server
+        .commit_signed("application.git", "a schema", &files)
+        .unwrap();
+    secret(
+        &world,
+        "application-git",
+        &json!({"host": server.authority(), "identity": server.identity().unwrap(),
+            "known_hosts": server.known_hosts().unwrap()}),
+    );
+    apply(
+        &world,
+        "ptahschema-git-signed.yaml",
+        &[
+            (
+                "ssh://git@git.example/team/application.git",
+                &server.url("application.git"),
+            ),
+            (
+                "ada@team.example ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJustAnExampleAndNobodysKey",
+                server.allowed_signer().unwrap().trim(),
+            ),
+        ],
+    );
+    let schema = planned(&world, "CommitResolved");
+    assert_eq!(
+        condition(&schema, "ArtifactVerified"),
+        "True/CommitSignatureVerified"
+    );
+}
+
+#[test]
 fn every_example_has_its_test() {
     let mut known = [
         "approver-plan-reader-role.yaml",
         "ptahschema-git-https.yaml",
+        "ptahschema-git-signed.yaml",
         "ptahschema-git.yaml",
         "ptahschema-oci-private.yaml",
         "ptahschema-oci.yaml",
         "ptahschema.yaml",
+        "verification-policy-keyless.yaml",
+        "verification-policy-signed.yaml",
         "verification-policy.yaml",
     ]
     .map(str::to_owned)

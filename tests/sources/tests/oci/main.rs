@@ -5,6 +5,7 @@ mod attached;
 mod bounds;
 mod evidence;
 mod honest;
+mod neighbours;
 mod ptah;
 mod scripts;
 mod signatures;
