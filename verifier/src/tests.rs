@@ -49,7 +49,7 @@ fn artifact(line: &str) -> ArtifactDescription {
 }
 
 #[test]
-fn promise_p023_every_policy_of_the_table_judges_as_the_table_says() {
+fn promise_p023_f17_every_policy_of_the_table_judges_as_the_table_says() {
     let mut count = 0;
     for block in include_str!("../testdata/policies.txt").split("\n=== ").skip(1) {
         let (name, rest) = block.split_once('\n').unwrap();

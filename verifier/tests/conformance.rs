@@ -105,3 +105,59 @@ fn every_bundle_of_the_suite_gets_the_suite_s_verdict() {
         wrong.join("\n")
     );
 }
+
+/// What is asked follows from what the root has; without a part that everything hangs on, that part is named.
+#[test]
+fn b26_b32_f16_a_root_without_a_log_a_timestamp_authority_or_a_certificate_log_asks_for_what_it_has() {
+    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/conformance");
+    let folder = suite.join("rekor2-happy-path");
+    let root: Value =
+        serde_json::from_slice(&std::fs::read(folder.join("trusted_root.json")).unwrap()).unwrap();
+    let bundle = std::fs::read(folder.join("bundle.sigstore.json")).unwrap();
+    let artifact = std::fs::read(suite.join("a.txt")).unwrap();
+    let policy = json!({"version": 1, "signatures": [{"name": "signer", "keyless": {
+        "trusted_root_from": {"name": "root", "key": "r"},
+        "identities": [{"issuer": ISSUER, "subject": IDENTITY}],
+    }}]});
+    for (without, refusal) in [
+        (vec![], None),
+        (vec!["ctlogs"], None),
+        (vec!["tlogs"], None),
+        (
+            vec!["timestampAuthorities"],
+            Some("no timestamp authorities configured in trusted root"),
+        ),
+        (
+            vec!["tlogs", "timestampAuthorities"],
+            Some("it has neither a transparency log (tlogs) nor a timestamp authority"),
+        ),
+        (
+            vec!["certificateAuthorities"],
+            Some("it has no certificate authority (certificateAuthorities)"),
+        ),
+    ] {
+        let mut root = root.clone();
+        for part in &without {
+            root[part] = json!([]);
+        }
+        let root = Root {
+            reference: serde_json::from_value(json!({"name": "root", "key": "r"})).unwrap(),
+            uid: String::new(),
+            bytes: root.to_string().into_bytes(),
+        };
+        let document = PolicyDocument::parse(policy.to_string().as_bytes()).unwrap();
+        let found = match document.bind(&[root]) {
+            Ok(policy) => policy
+                .check_blob(Digest::of(&artifact), Some(&artifact), &bundle)
+                .refusal(),
+            Err(error) => Some(error.to_string()),
+        };
+        match refusal {
+            None => assert_eq!(found, None, "{without:?}"),
+            Some(said) => assert!(
+                found.as_ref().is_some_and(|found| found.contains(said)),
+                "{without:?}: {found:?}"
+            ),
+        }
+    }
+}

@@ -552,7 +552,7 @@ impl World {
 }
 
 #[test]
-fn every_signature_by_certificate_gets_its_verdict_and_every_refusal_its_reason() {
+fn b29_b31_b32_f16_every_signature_by_certificate_gets_its_verdict_and_every_refusal_its_reason() {
     let mut wrong = Vec::new();
     for (row, why) in judged() {
         let Row {
