@@ -70,13 +70,14 @@ impl Policy {
                 Err(why) => bad.push(format!("{:?} did not sign it: {why}", authority.name)),
             }
         }
+        // Last, since a message has room for the beginning.
+        let mend = "sign it as one of them, or declare a policy that names its signer";
         Requirement {
             name: "signatures",
             satisfied: !good.is_empty(),
-            detail: if good.is_empty() {
-                bad.join("; ")
-            } else {
-                good.join("; ")
+            detail: match good.is_empty() {
+                true => format!("{}; {mend}", bad.join("; ")),
+                false => good.join("; "),
             },
         }
     }

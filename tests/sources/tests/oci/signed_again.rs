@@ -131,7 +131,7 @@ async fn signatures_of_an_artifact_that_has_not_moved_are_asked_for_again() {
         let policy = read(&policy(&key));
         pusher.push(&signed.store(listing)).await;
         let nothing = "Refused policy_refused signatures: \"release-key\" did not sign it: nothing is attached, and the tag \
-                       that cosign uses is not there";
+                       that cosign uses is not there; sign it as one of them, or declare a policy that names its signer";
         for thing in &things {
             let refused = reach(&reference, Some(&revision(signed.digest)), &policy, None)
                 .await
