@@ -2,6 +2,7 @@
 //!
 //! Every check runs, whatever the others find; the error names those that failed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -41,6 +42,7 @@ pub fn run(cache: &Cache, quick: bool) -> Result<()> {
                 "warnings",
             ])
         });
+        check("who links what", &links);
         // The fuzz targets are outside of the workspace, and their lock file does not follow by itself.
         check("fuzz/Cargo.lock", &|| {
             let fuzz = ["metadata", "--locked", "--format-version", "1"];
@@ -68,6 +70,41 @@ pub fn run(cache: &Cache, quick: bool) -> Result<()> {
     }
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));
+    }
+    Ok(())
+}
+
+/// What a part must not be able to do, by what it does not link: the verifier speaks to nobody, the manager to no
+/// database.
+const UNLINKED: [(&str, &[&str]); 2] = [
+    (
+        "ptah-verifier",
+        &["curl", "hyper", "mio", "reqwest", "socket2", "tokio", "ureq"],
+    ),
+    ("ptah-operator", &["ptah-engine", "tokio-postgres"]),
+];
+
+fn links() -> Result<()> {
+    for (package, unlinked) in UNLINKED {
+        let tree = [
+            "tree",
+            "--edges",
+            "normal",
+            "--prefix",
+            "none",
+            "--format",
+            "{lib}",
+            "--package",
+            package,
+        ];
+        let tree = run::output(run::cargo().args(tree))?;
+        let linked: BTreeSet<&str> = tree.lines().collect();
+        for name in unlinked {
+            // A library's name, as the compiler has it.
+            if linked.contains(name.replace('-', "_").as_str()) {
+                bail!("{package} links {name}");
+            }
+        }
     }
     Ok(())
 }
