@@ -24,6 +24,8 @@ pub struct World {
     pub requests: Vec<String>,
     /// How many requests are answered before the API server is away.
     pub away_after: Option<usize>,
+    /// Whether it takes requests and never answers.
+    pub silent: bool,
     /// Changes to make right before the numbered request is answered.
     pub changes: Vec<(usize, String, Value)>,
 }
@@ -43,7 +45,12 @@ impl Api {
         let world = self.clone();
         let handle = move |method: Method, uri: Uri, body: axum::body::Bytes| {
             let world = world.clone();
-            async move { world.answer(&method, uri.path(), &body) }
+            async move {
+                if world.world().silent {
+                    std::future::pending::<()>().await;
+                }
+                world.answer(&method, uri.path(), &body)
+            }
         };
         Client::new(
             Router::new().fallback(handle).layer(DefaultBodyLimit::disable()),

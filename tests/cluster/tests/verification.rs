@@ -120,7 +120,7 @@ fn a_trusted_root_must_be_immutable_and_what_it_says_of_the_signature_is_told() 
     remove();
     signed.config_map("root", "trusted_root.json", "{}", true);
     signed.declare("policy", "62m");
-    failed("it is no trusted root that is understood");
+    failed("its mediaType is none of");
     remove();
     let root = include_str!("../../../verifier/testdata/conformance/rekor2-happy-path/trusted_root.json");
     signed.config_map("root", "trusted_root.json", root, true);
