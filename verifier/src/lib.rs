@@ -13,6 +13,7 @@ pub mod git;
 mod authority;
 mod candidate;
 mod commits;
+mod error;
 mod identity;
 mod key;
 mod legacy;
@@ -23,7 +24,8 @@ mod statement;
 mod verdict;
 
 pub use commits::CommitPolicy;
-pub use policy::{Error, MAX_POLICY_BYTES, Policy, PolicyDocument};
+pub use error::Error;
+pub use policy::{MAX_POLICY_BYTES, Policy, PolicyDocument};
 pub use root::{Root, RootReference};
 pub use verdict::{Requirement, Verdict};
 
