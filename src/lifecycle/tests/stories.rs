@@ -13,8 +13,8 @@ use super::super::evidence::Claimant;
 use super::super::step::Requeue;
 use super::faults::Cut;
 use super::runner::failure;
-use super::sources;
 use super::world::World;
+use super::{signatures, sources};
 
 /// A moment in the life of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -361,6 +361,18 @@ fn of_pod_sources() -> Vec<Story> {
                 failure("policy_refused", FailureClass::Refused),
             ));
         }),
+        story("a signed commit", signatures::signed_world(json!({}))),
+        story("a tip that nobody signed", signatures::signed_world(json!({}))).then(
+            Moment::Waiting,
+            |world| {
+                world.push("two");
+                world.refuse_next = Some((
+                    OperationStep::Resolve,
+                    failure("commit_signature_refused", FailureClass::Refused),
+                ));
+                world.advance(601);
+            },
+        ),
         git("a commit that is gone before its plan is made").then(Moment::Planning, gone),
         git("a commit that is gone before its run is proven").then(Moment::Proving, gone),
         git("a commit that is gone while it runs").then(Moment::Running, gone),
