@@ -44,6 +44,20 @@ pub enum SignedObject {
     TagAndHead,
 }
 
+impl SignedObject {
+    /// Whether the commit has to be signed.
+    #[must_use]
+    pub fn wants_commit(self) -> bool {
+        matches!(self, Self::Head | Self::TagAndHead)
+    }
+
+    /// Whether the tag has to be signed.
+    #[must_use]
+    pub fn wants_tag(self) -> bool {
+        matches!(self, Self::Tag | Self::TagAndHead)
+    }
+}
+
 /// What is asked of a commit's signatures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

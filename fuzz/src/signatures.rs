@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use gix_hash::{Kind, ObjectId};
-use ptah_verifier::git::{GitKeys, GitPolicy, Mode, Object, Tip};
+use ptah_contract::commit::SignedObject;
+use ptah_verifier::git::{GitKeys, GitPolicy, Object, Tip};
 
 use crate::{bounded, first_line};
 
@@ -25,7 +26,7 @@ static SSH: LazyLock<GitPolicy> = LazyLock::new(|| {
 
 fn policy(keys: GitKeys) -> GitPolicy {
     let committers = vec!["alice@example.com".to_owned()];
-    GitPolicy::new(Mode::TagAndHead, keys, committers).expect("an address")
+    GitPolicy::new(SignedObject::TagAndHead, keys, committers).expect("an address")
 }
 
 fn id(kind: &str, bytes: &[u8]) -> ObjectId {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use ptah_contract::commit::{CommitTerms, CommitVerification, SignedObject, SignedTip};
 use ptah_contract::digest::Digest;
 
-use crate::git::{Error, GitKeys, GitPolicy, Mode, Object, ObjectId, Tip};
+use crate::git::{Error, GitKeys, GitPolicy, Object, ObjectId, Tip};
 use crate::verdict::Verdict;
 
 /// Whose signatures a commit is held to.
@@ -31,11 +31,6 @@ impl CommitPolicy {
             committers: committers.clone(),
             keys_uid,
             keys_digest: keys.digest(),
-        };
-        let mode = match mode {
-            SignedObject::Head => Mode::Head,
-            SignedObject::Tag => Mode::Tag,
-            SignedObject::TagAndHead => Mode::TagAndHead,
         };
         Ok(Self {
             policy: GitPolicy::new(mode, keys, committers)?,

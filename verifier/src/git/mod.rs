@@ -20,6 +20,7 @@ mod openpgp;
 mod ssh;
 mod text;
 
+use ptah_contract::commit::SignedObject;
 use ptah_contract::digest::Digest;
 
 pub use error::Error;
@@ -92,31 +93,10 @@ impl GitKeys {
     }
 }
 
-/// What has to be signed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// The commit.
-    Head,
-    /// The tag that the ref names.
-    Tag,
-    /// Both.
-    TagAndHead,
-}
-
-impl Mode {
-    fn wants_commit(self) -> bool {
-        matches!(self, Self::Head | Self::TagAndHead)
-    }
-
-    fn wants_tag(self) -> bool {
-        matches!(self, Self::Tag | Self::TagAndHead)
-    }
-}
-
 /// Who has to have signed what.
 #[derive(Clone, Debug)]
 pub struct GitPolicy {
-    mode: Mode,
+    mode: SignedObject,
     keys: GitKeys,
     committers: Vec<String>,
 }
@@ -130,7 +110,7 @@ impl GitPolicy {
     ///
     /// # Errors
     /// An address that could match nobody.
-    pub fn new(mode: Mode, keys: GitKeys, committers: Vec<String>) -> Result<Self, Error> {
+    pub fn new(mode: SignedObject, keys: GitKeys, committers: Vec<String>) -> Result<Self, Error> {
         let odd = |text: &&String| {
             text.is_empty()
                 || text

@@ -47,11 +47,11 @@ fn table(name: &str) -> Vec<Vec<String>> {
     lines.map(cells).collect()
 }
 
-fn mode(name: &str) -> Mode {
+fn mode(name: &str) -> SignedObject {
     match name {
-        "Head" => Mode::Head,
-        "Tag" => Mode::Tag,
-        "TagAndHead" => Mode::TagAndHead,
+        "Head" => SignedObject::Head,
+        "Tag" => SignedObject::Tag,
+        "TagAndHead" => SignedObject::TagAndHead,
         other => panic!("{other}"),
     }
 }
@@ -97,7 +97,7 @@ fn judged(cells: &[String]) -> Verdict {
 /// A policy in the mode `Head` without committers.
 fn policy(keys: &str) -> GitPolicy {
     let keys = GitKeys::parse(&file(keys)).unwrap();
-    GitPolicy::new(Mode::Head, keys, Vec::new()).unwrap()
+    GitPolicy::new(SignedObject::Head, keys, Vec::new()).unwrap()
 }
 
 /// The object's own id.
@@ -219,7 +219,7 @@ fn a_verdict_lists_every_requirement_and_what_is_not_kept_is_an_error() {
     };
     let keys = GitKeys::parse(&file("keys/alice.asc")).unwrap();
     let committers = vec!["alice@example.com".to_owned()];
-    let policy = GitPolicy::new(Mode::TagAndHead, keys, committers).unwrap();
+    let policy = GitPolicy::new(SignedObject::TagAndHead, keys, committers).unwrap();
     let verdict = policy.check(&tip, day("-"));
     let names: Vec<_> = verdict
         .requirements
@@ -258,7 +258,7 @@ fn an_address_that_matches_nobody_makes_no_policy() {
         "a@b\n",
     ] {
         let committers = vec!["alice@example.com".to_owned(), odd.to_owned()];
-        let error = GitPolicy::new(Mode::Head, keys.clone(), committers).unwrap_err();
+        let error = GitPolicy::new(SignedObject::Head, keys.clone(), committers).unwrap_err();
         assert_eq!(error, Error::Committer(odd.to_owned()));
     }
 }

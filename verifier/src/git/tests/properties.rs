@@ -22,8 +22,8 @@ const GOOD: [(&str, &str, &str); 9] = [
 fn judge(kind: &str, keys: &str, bytes: &[u8]) -> Verdict {
     let keys = GitKeys::parse(&file(&format!("keys/{keys}"))).unwrap();
     let (mode, commit_bytes) = match kind {
-        "commit" => (Mode::Head, bytes.to_vec()),
-        _ => (Mode::Tag, objects()["alice"].2.clone()),
+        "commit" => (SignedObject::Head, bytes.to_vec()),
+        _ => (SignedObject::Tag, objects()["alice"].2.clone()),
     };
     let tag = Object {
         id: id_of("tag", bytes, Kind::Sha1),
@@ -107,7 +107,7 @@ proptest! {
         let (_, key) = key.split_once(' ').unwrap();
         let line = format!("{principals} {options} {key}");
         if let Ok(keys) = GitKeys::parse(line.as_bytes()) {
-            let policy = GitPolicy::new(Mode::Head, keys, vec!["alice@example.com".to_owned()]).unwrap();
+            let policy = GitPolicy::new(SignedObject::Head, keys, vec!["alice@example.com".to_owned()]).unwrap();
             let _ = said(&policy, &objects()["ssh-ed25519"].2, day("-"));
         }
     }
