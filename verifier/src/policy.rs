@@ -230,7 +230,7 @@ impl PolicyDocument {
                 reference: "the public good instance".to_owned(),
                 what,
             })?;
-            roots.insert(None, Arc::new(trusted));
+            roots.insert(None, trusted);
         }
         let bind = |list: &'static str, unbound: Vec<Unbound>| -> Result<Vec<Authority>, Error> {
             let unbound = unbound.into_iter();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::{Arc, LazyLock};
 
 use jiff::Timestamp;
 use ptah_contract::digest::Digest;
@@ -104,9 +105,12 @@ pub(crate) struct Signer {
 }
 
 impl Trusted {
-    /// The instance that everybody may use, as it was when this program was built.
-    pub(crate) fn public_good() -> Result<Self, String> {
-        Self::parse(SIGSTORE_PRODUCTION_TRUSTED_ROOT.as_bytes())
+    /// The instance that everybody may use, as it was when this program was built; read once, since every policy that
+    /// believes it is read again and again.
+    pub(crate) fn public_good() -> Result<Arc<Self>, String> {
+        static READ: LazyLock<Result<Arc<Trusted>, String>> =
+            LazyLock::new(|| Trusted::parse(SIGSTORE_PRODUCTION_TRUSTED_ROOT.as_bytes()).map(Arc::new));
+        READ.clone()
     }
 
     /// Reads a document; otherwise what is wrong with it, or what it lacks.
