@@ -37,13 +37,7 @@ pub(super) async fn reach(
         (None, Some(known)) => {
             let mut verified = None;
             if let Some(policy) = verification.filter(|policy| policy.attachments() != Attachments::LeftOut) {
-                let digest = known.revision.parse().map_err(|_| {
-                    resolving(Failure::new(
-                        "invalid_request",
-                        FailureClass::Internal,
-                        "the known revision is no digest",
-                    ))
-                })?;
+                let digest = digest(known).map_err(resolving)?;
                 verified = Some(verify(access, &request, digest, policy).await?.1);
             }
             return Ok(SourceReport {
@@ -132,14 +126,7 @@ fn request(
         .parse()
         .map_err(|error| failed(oci::Error::Reference(error)))?;
     if let Some(pinned) = &wanted.pinned {
-        let digest = pinned.revision.parse().map_err(|_| {
-            Failure::new(
-                "invalid_request",
-                FailureClass::Internal,
-                "the pinned revision is no digest",
-            )
-        })?;
-        parsed = parsed.pinned(digest);
+        parsed = parsed.pinned(digest(pinned)?);
     }
     let mut request = Request::new(parsed);
     request.requested = reference.to_owned();
@@ -154,6 +141,17 @@ fn request(
     request.family = Some(Family::Schema);
     request.content_digest = wanted.pinned.as_ref().map(|pinned| pinned.content_digest);
     Ok(request)
+}
+
+/// An artifact's revision is the digest of its manifest.
+fn digest(recorded: &SourceRevision) -> Result<Digest, Failure> {
+    recorded.revision.parse().map_err(|_| {
+        Failure::new(
+            "invalid_request",
+            FailureClass::Internal,
+            "the recorded revision is no digest",
+        )
+    })
 }
 
 fn report(
