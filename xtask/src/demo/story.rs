@@ -105,8 +105,7 @@ pub(super) fn show(command: &str) {
 
 impl Story<'_> {
     fn round(&mut self, name: &str, approval: &str, begin: impl FnOnce() -> Result<()>) -> Result<()> {
-        println!("\n=== {name}");
-        let (began, jobs) = (Instant::now(), self.jobs()?);
+        let begun = self.begin(name)?;
         let before = self
             .schema()?
             .and_then(|schema| schema["status"]["plan"]["uid"].as_str().map(str::to_owned));
@@ -122,19 +121,25 @@ impl Story<'_> {
             bail!("InSync is {found:?}, not True with ScopedConverged");
         }
         println!("InSync=True ScopedConverged");
+        self.end(name, begun)
+    }
+
+    /// When a round begins, and how many Jobs there are.
+    fn begin(&self, name: &str) -> Result<(Instant, usize)> {
+        println!("\n=== {name}");
+        Ok((Instant::now(), self.jobs()?))
+    }
+
+    fn end(&mut self, name: &str, (began, jobs): (Instant, usize)) -> Result<()> {
         let seconds = began.elapsed().as_secs_f64();
-        writeln!(
-            self.report,
-            "{name:<25} {seconds:>7.1}  {:>4}",
-            self.jobs()? - jobs
-        )?;
+        let jobs = self.jobs()? - jobs;
+        writeln!(self.report, "{name:<25} {seconds:>7.1}  {jobs:>4}")?;
         Ok(())
     }
 
     /// What was in sync, and is refused now.
     fn blocked(&mut self, name: &str, begin: impl FnOnce() -> Result<()>) -> Result<()> {
-        println!("\n=== {name}");
-        let (began, jobs) = (Instant::now(), self.jobs()?);
+        let begun = self.begin(name)?;
         begin()?;
         let schema = self.cluster.wait("phase Blocked", PATIENCE, || {
             let schema = self.schema()?.context("the schema is gone")?;
@@ -144,20 +149,9 @@ impl Story<'_> {
         if found != ("False".to_owned(), "PolicyRefused".to_owned()) {
             bail!("ArtifactVerified is {found:?}, not False with PolicyRefused");
         }
-        let conditions = schema["status"]["conditions"].as_array();
-        let verified = conditions
-            .into_iter()
-            .flatten()
-            .find(|c| c["type"] == "ArtifactVerified");
-        let message = verified.and_then(|c| c["message"].as_str()).unwrap_or_default();
+        let message = text(&schema, "ArtifactVerified", "message");
         println!("Blocked: ArtifactVerified=False PolicyRefused\n  {message}");
-        let seconds = began.elapsed().as_secs_f64();
-        writeln!(
-            self.report,
-            "{name:<25} {seconds:>7.1}  {:>4}",
-            self.jobs()? - jobs
-        )?;
-        Ok(())
+        self.end(name, begun)
     }
 
     fn schema(&self) -> Result<Option<Value>> {
@@ -276,11 +270,15 @@ jq -n --slurpfile schema schema.json --slurpfile plan plan.json '
 
 /// Status and reason of a condition.
 fn condition(schema: &Value, kind: &str) -> (String, String) {
-    let found = schema["status"]["conditions"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .find(|c| c["type"] == kind);
-    let text = |key: &str| found.and_then(|c| c[key].as_str()).unwrap_or_default().to_owned();
-    (text("status"), text("reason"))
+    (text(schema, kind, "status"), text(schema, kind, "reason"))
+}
+
+/// One field of a condition; empty where there is none.
+fn text(schema: &Value, kind: &str, field: &str) -> String {
+    let conditions = schema["status"]["conditions"].as_array();
+    let found = conditions.into_iter().flatten().find(|c| c["type"] == kind);
+    found
+        .and_then(|c| c[field].as_str())
+        .unwrap_or_default()
+        .to_owned()
 }
