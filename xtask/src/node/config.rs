@@ -101,8 +101,15 @@ fn kubelet(paths: &Paths) -> serde_json::Value {
         "tlsPrivateKeyFile": paths.run_join("pki/kubelet.key"),
         "serializeImagePulls": false,
         "registryPullQPS": 0,
-        // A developer's disk is seldom empty, and an eviction looks like a defect of the product.
-        "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
+        // The machine's disk and memory are shared with builds and other users, and a node that turns Pods away because
+        // of them looks like a defect of the product: 0% turns each threshold off.
+        "evictionHard": {
+            "memory.available": "0%",
+            "nodefs.available": "0%",
+            "nodefs.inodesFree": "0%",
+            "imagefs.available": "0%",
+            "imagefs.inodesFree": "0%",
+        },
         "imageGCHighThresholdPercent": 100,
     })
 }

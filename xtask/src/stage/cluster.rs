@@ -106,7 +106,23 @@ impl Cluster {
         ))
     }
 
-    /// Waits until `met` gives something; the error says what was waited for.
+    /// What nodes turn Pods away for, as the end of a sentence; empty when they do not, or when it cannot be told.
+    fn node_troubles(&self) -> String {
+        let taints = self.ask(&[
+            "get",
+            "nodes",
+            "-o",
+            "jsonpath={.items[*].spec.taints[*].key}",
+        ]);
+        match taints {
+            Ok(taints) if !taints.is_empty() => {
+                format!(" (its nodes turn Pods away: {taints})")
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// Waits until `met` gives something; the error says what was waited for, and whether the nodes take no Pods.
     pub fn wait<T>(
         &self,
         what: &str,
@@ -119,7 +135,11 @@ impl Cluster {
                 return Ok(found);
             }
             if Instant::now() > until {
-                bail!("waited {} s in vain for {what}", limit.as_secs());
+                bail!(
+                    "waited {} s in vain for {what}{}",
+                    limit.as_secs(),
+                    self.node_troubles()
+                );
             }
             thread::sleep(LOOK_EVERY);
         }
