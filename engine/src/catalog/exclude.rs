@@ -3,7 +3,8 @@
 //! `schema`, `schema.object` or `schema.object.child`, each part with `*` and `?`; a URL that pins one schema has
 //! it prepended. `[type=table|view|…]` at the end narrows by kind.
 
-use super::model::{Id, Model};
+use super::id::Id;
+use super::model::Model;
 use crate::error::{Code, Error, Result};
 
 /// Compiled selectors.
@@ -52,24 +53,25 @@ impl Selectors {
     /// Whether this object, or what it is part of, is left out.
     pub(crate) fn hides(&self, id: &Id, model: &Model) -> bool {
         match id {
-            Id::Comment(of) | Id::Privileges(of, _) => return self.hides(of, model),
+            Id::Comment(of) | Id::Owner(of) | Id::Privileges(of, _) => return self.hides(of, model),
             Id::Extension(_) => return false,
             Id::Schema(name) => return self.hides_name("schema", &[name]),
+            Id::DefaultPrivileges(d) => {
+                return !d.schema.is_empty() && self.hides_name("schema", &[&d.schema]);
+            }
             _ => {}
         }
-        let (name, child) = match id {
-            Id::Column(table, part) | Id::Default(table, part) => (table, Some(part)),
-            Id::Constraint(table, part) | Id::Trigger(table, part) => (table, Some(part)),
-            Id::Enum(name) | Id::Sequence(name) | Id::SequenceOwner(name) | Id::Function(name, _) => {
-                (name, None)
-            }
-            Id::Table(name) | Id::Index(name) | Id::View(name) => (name, None),
-            Id::Schema(_) | Id::Extension(_) | Id::Comment(_) | Id::Privileges(..) => return false,
-        };
-        let kind = if matches!(id, Id::Default(..)) {
-            "column"
-        } else {
-            id.kind()
+        let Some(name) = id.name() else { return false };
+        let (child, kind) = match id {
+            Id::Default(_, part) => (Some(part), "column"),
+            Id::Column(_, part)
+            | Id::DomainConstraint(_, part)
+            | Id::Constraint(_, part)
+            | Id::Rule(_, part)
+            | Id::Trigger(_, part)
+            | Id::Policy(_, part) => (Some(part), id.kind()),
+            Id::Partition(_) | Id::Inherits(..) | Id::ReplicaIdentity(_) | Id::Cluster(_) => (None, "table"),
+            _ => (None, id.kind()),
         };
         let (path, whole) = match child {
             Some(part) => (

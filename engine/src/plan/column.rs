@@ -4,7 +4,7 @@ use ptah_contract::drift::Severity;
 
 use super::ddl;
 use super::draft::{ACCESS_EXCLUSIVE, Draft, SHARE_UPDATE_EXCLUSIVE};
-use crate::catalog::{Column, Identity};
+use crate::catalog::{Column, Identity, NotNull};
 use crate::name::{Name, quote};
 
 /// One statement per aspect, in the order in which the server takes them.
@@ -52,9 +52,7 @@ pub(super) fn alter(table: &Name, name: &str, old: &Column, new: &Column, atomic
                 .lock(ACCESS_EXCLUSIVE),
         );
     }
-    if !old.not_null && new.not_null {
-        drafts.extend(set_not_null(table, name, &what, atomic));
-    }
+    drafts.extend(not_null(table, name, old, new, atomic));
     let mut add = |draft: Draft| drafts.push(draft);
     match (&old.identity, &new.identity) {
         (None, Some(identity)) => {
@@ -66,7 +64,7 @@ pub(super) fn alter(table: &Name, name: &str, old: &Column, new: &Column, atomic
             .warning()
             .lock(ACCESS_EXCLUSIVE));
         }
-        (Some(a), Some(b)) if a != b => alter_identity(&head, &what, a, b).into_iter().for_each(add),
+        (Some(a), Some(b)) if a != b => alter_identity(table, name, a, b).into_iter().for_each(add),
         _ => {}
     }
     let mut add = |draft: Draft| drafts.push(draft);
@@ -93,6 +91,122 @@ pub(super) fn alter(table: &Name, name: &str, old: &Column, new: &Column, atomic
             format!("{what} is sampled otherwise"),
         )
         .lock(SHARE_UPDATE_EXCLUSIVE));
+    }
+    let key = |option: &String| option.split('=').next().unwrap_or_default().to_owned();
+    let set: Vec<String> = new
+        .options
+        .iter()
+        .filter(|o| !old.options.contains(o))
+        .cloned()
+        .collect();
+    let kept: Vec<String> = new.options.iter().map(key).collect();
+    let reset: Vec<String> = old
+        .options
+        .iter()
+        .map(key)
+        .filter(|k| !kept.contains(k))
+        .collect();
+    for how in [
+        (!set.is_empty()).then(|| format!("SET {}", ddl::options(&set))),
+        (!reset.is_empty()).then(|| format!("RESET ({})", reset.join(", "))),
+    ] {
+        drafts.extend(how.map(|how| {
+            Draft::new(format!("{head} {how}"), format!("{what} is sampled otherwise"))
+                .lock(SHARE_UPDATE_EXCLUSIVE)
+        }));
+    }
+    drafts
+}
+
+/// NOT NULL comes, or the constraint that PostgreSQL 18 keeps for it changes.
+fn not_null(table: &Name, name: &str, old: &Column, new: &Column, atomic: bool) -> Vec<Draft> {
+    let what = format!("column {name} of {table}");
+    let usual = format!("{}_{name}_not_null", table.name);
+    let called = |c: &Option<NotNull>| {
+        let own = c.as_ref().and_then(|c| c.name.clone());
+        own.unwrap_or_else(|| usual.clone())
+    };
+    let state = |c: &Option<NotNull>| c.as_ref().is_some_and(|c| c.not_valid);
+    let alone = |c: &Option<NotNull>| c.as_ref().is_some_and(|c| c.no_inherit);
+    let (was, is) = (&old.not_null_constraint, &new.not_null_constraint);
+    let add = || {
+        let end = |on: bool, text: &'static str| if on { text } else { "" };
+        let draft = Draft::new(
+            format!(
+                "ALTER TABLE {table} ADD CONSTRAINT {} NOT NULL {}{}{}",
+                quote(&called(is)),
+                quote(name),
+                end(alone(is), " NO INHERIT"),
+                end(state(is), " NOT VALID")
+            ),
+            format!("{what} refuses NULL from now on"),
+        )
+        .warning()
+        .lock(ACCESS_EXCLUSIVE);
+        if state(is) {
+            draft
+        } else {
+            draft.scans().data_dependent()
+        }
+    };
+    match (old.not_null, new.not_null) {
+        (false, true) if is.is_none() => return set_not_null(table, name, &what, atomic),
+        (false, true) => return vec![add()],
+        (true, true) if was != is => {}
+        _ => return vec![],
+    }
+    let mut drafts = Vec::new();
+    if state(is) && !state(was) {
+        drafts.push(
+            Draft::new(
+                format!("ALTER TABLE {table} ALTER COLUMN {} DROP NOT NULL", quote(name)),
+                format!("{what} is declared with rows that may be NULL"),
+            )
+            .destructive()
+            .lock(ACCESS_EXCLUSIVE),
+        );
+        drafts.push(add());
+        return drafts;
+    }
+    if called(was) != called(is) {
+        drafts.push(
+            Draft::new(
+                format!(
+                    "ALTER TABLE {table} RENAME CONSTRAINT {} TO {}",
+                    quote(&called(was)),
+                    quote(&called(is))
+                ),
+                format!("the constraint of {what} has another name"),
+            )
+            .lock(ACCESS_EXCLUSIVE),
+        );
+    }
+    if alone(was) != alone(is) {
+        let how = if alone(is) { "NO INHERIT" } else { "INHERIT" };
+        drafts.push(
+            Draft::new(
+                format!(
+                    "ALTER TABLE {table} ALTER CONSTRAINT {} {how}",
+                    quote(&called(is))
+                ),
+                format!("the constraint of {what} is handed down otherwise"),
+            )
+            .warning()
+            .lock(ACCESS_EXCLUSIVE)
+            .data_dependent(),
+        );
+    }
+    if state(was) && !state(is) {
+        drafts.push(
+            Draft::new(
+                format!("ALTER TABLE {table} VALIDATE CONSTRAINT {}", quote(&called(is))),
+                format!("rows where {what} is NULL make it fail"),
+            )
+            .warning()
+            .lock(SHARE_UPDATE_EXCLUSIVE)
+            .scans()
+            .data_dependent(),
+        );
     }
     drafts
 }
@@ -133,8 +247,27 @@ fn set_not_null(table: &Name, name: &str, what: &str, atomic: bool) -> Vec<Draft
     ]
 }
 
-fn alter_identity(head: &str, what: &str, old: &Identity, new: &Identity) -> Vec<Draft> {
+fn alter_identity(table: &Name, name: &str, old: &Identity, new: &Identity) -> Vec<Draft> {
+    let head = format!("ALTER TABLE {table} ALTER COLUMN {}", quote(name));
+    let what = format!("column {name} of {table}");
     let mut drafts = Vec::new();
+    if old.sequence_name != new.sequence_name {
+        let usual = Name::new(&table.schema, format!("{}_{name}_seq", table.name)).sql();
+        let (was, is) = (
+            old.sequence_name.as_ref().unwrap_or(&usual),
+            new.sequence_name.as_ref().unwrap_or(&usual),
+        );
+        // Only the last part of a name can be renamed; the schema is the table's.
+        let short = is.rsplit_once('.').map_or(is.as_str(), |(_, last)| last);
+        drafts.push(
+            Draft::new(
+                format!("ALTER SEQUENCE {was} RENAME TO {short}"),
+                format!("the sequence of {what} has another name"),
+            )
+            .warning()
+            .lock(ACCESS_EXCLUSIVE),
+        );
+    }
     if old.generation != new.generation {
         drafts.push(
             Draft::new(
@@ -202,7 +335,7 @@ fn change_type(table: &Name, name: &str, old: &Column, new: &Column) -> Draft {
 
 /// Whether every value of one type is a value of the other, spelled the same; and if so, whether rows are written
 /// again. What is not on the list counts as narrowing.
-fn widening(from: &str, to: &str) -> Option<bool> {
+pub(super) fn widening(from: &str, to: &str) -> Option<bool> {
     if from == to {
         return Some(false);
     }

@@ -2,28 +2,119 @@
 
 use std::fmt::Write as _;
 
-use crate::catalog::{Column, Function, Id, Identity, Model, Object, Sequence, View};
+use crate::catalog::{Column, Function, Id, Identity, Model, NotNull, Object, Policy, Sequence, View};
+use crate::error::{Error, Result};
 use crate::name::{Name, literal, quote};
+
+/// The word by which SQL names this kind of object.
+pub(super) fn word(id: &Id) -> &'static str {
+    match id {
+        Id::Schema(_) => "SCHEMA",
+        Id::Extension(_) => "EXTENSION",
+        Id::Collation(_) => "COLLATION",
+        Id::Enum(_) | Id::Composite(_) | Id::Range(_) => "TYPE",
+        Id::Domain(_) => "DOMAIN",
+        Id::Sequence(_) | Id::SequenceOwner(_) => "SEQUENCE",
+        Id::Function(..) => "FUNCTION",
+        Id::Column(..) | Id::Default(..) => "COLUMN",
+        Id::Constraint(..) | Id::DomainConstraint(..) => "CONSTRAINT",
+        Id::Index(_) => "INDEX",
+        Id::View(_) => "VIEW",
+        Id::MaterializedView(_) => "MATERIALIZED VIEW",
+        Id::Statistics(_) => "STATISTICS",
+        Id::Rule(..) => "RULE",
+        Id::Trigger(..) => "TRIGGER",
+        Id::Policy(..) => "POLICY",
+        Id::Comment(of) | Id::Owner(of) | Id::Privileges(of, _) => word(of),
+        _ => "TABLE",
+    }
+}
 
 /// `TABLE schema.name`, `FUNCTION schema.name(arguments)`, …: as `DROP` and `COMMENT ON` name an object.
 pub(super) fn reference(id: &Id, model: &Model) -> String {
+    let word = word(id);
     match id {
-        Id::Schema(name) => format!("SCHEMA {}", quote(name)),
-        Id::Extension(name) => format!("EXTENSION {}", quote(name)),
-        Id::Enum(name) => format!("TYPE {name}"),
-        Id::Sequence(name) | Id::SequenceOwner(name) => format!("SEQUENCE {name}"),
+        Id::Schema(name) | Id::Extension(name) => format!("{word} {}", quote(name)),
         Id::Function(name, arguments) => match model.objects.get(id) {
             Some(Object::Function(f)) => format!("{} {name}({})", f.word, f.signature),
-            _ => format!("FUNCTION {name}({arguments})"),
+            _ => format!("{word} {name}({arguments})"),
         },
-        Id::Table(name) => format!("TABLE {name}"),
-        Id::Column(name, part) | Id::Default(name, part) => format!("COLUMN {name}.{}", quote(part)),
-        Id::Constraint(name, part) => format!("CONSTRAINT {} ON {name}", quote(part)),
-        Id::Index(name) => format!("INDEX {name}"),
-        Id::View(name) => format!("VIEW {name}"),
-        Id::Trigger(name, part) => format!("TRIGGER {} ON {name}", quote(part)),
-        Id::Comment(of) | Id::Privileges(of, _) => reference(of, model),
+        Id::Column(name, part) | Id::Default(name, part) => format!("{word} {name}.{}", quote(part)),
+        Id::DomainConstraint(name, part) => format!("{word} {} ON DOMAIN {name}", quote(part)),
+        Id::Constraint(name, part)
+        | Id::Rule(name, part)
+        | Id::Trigger(name, part)
+        | Id::Policy(name, part) => format!("{word} {} ON {name}", quote(part)),
+        Id::Comment(of) | Id::Owner(of) | Id::Privileges(of, _) => reference(of, model),
+        _ => format!("{word} {}", id.path()),
     }
+}
+
+/// A type, collation or domain; `inside` are the constraints that a domain is made with.
+///
+/// # Errors
+/// A defect of this program: an object of another kind.
+pub(super) fn create_type(name: &Name, object: &Object, inside: &[String]) -> Result<String> {
+    Ok(match object {
+        Object::Enum { labels: all } => format!("CREATE TYPE {name} AS ENUM ({})", labels(all)),
+        Object::Collation { definition } => format!("CREATE COLLATION {name} ({definition})"),
+        Object::Range { definition } => format!("CREATE TYPE {name} AS RANGE ({definition})"),
+        Object::Composite { attributes } => {
+            let lines = attributes
+                .iter()
+                .map(|a| attribute(&a.name, &a.data_type, a.collation.as_deref()));
+            format!("CREATE TYPE {name} AS ({})", lines.collect::<Vec<_>>().join(", "))
+        }
+        Object::Domain(domain) => {
+            let mut text = format!("CREATE DOMAIN {name} AS {}", domain.data_type);
+            if let Some(collation) = &domain.collation {
+                let _ = write!(text, " COLLATE {collation}");
+            }
+            if let Some(expression) = &domain.default {
+                let _ = write!(text, " DEFAULT {expression}");
+            }
+            if domain.not_null {
+                text.push_str(" NOT NULL");
+            }
+            for constraint in inside {
+                let _ = write!(text, " {constraint}");
+            }
+            text
+        }
+        _ => return Err(Error::internal("an object is of another kind than its identity")),
+    })
+}
+
+/// `name type COLLATE collation`, as a composite type has it.
+pub(super) fn attribute(name: &str, data_type: &str, collation: Option<&str>) -> String {
+    let collate = collation.map(|c| format!(" COLLATE {c}")).unwrap_or_default();
+    format!("{} {data_type}{collate}", quote(name))
+}
+
+/// `name IN (…)` of a policy: what comes after `CREATE POLICY name ON table` or `ALTER POLICY name ON table`.
+pub(super) fn policy(policy: &Policy, altered: bool) -> String {
+    let mut text = String::new();
+    if !altered {
+        if !policy.permissive {
+            text.push_str(" AS RESTRICTIVE");
+        }
+        if policy.command != "ALL" {
+            let _ = write!(text, " FOR {}", policy.command);
+        }
+    }
+    let roles: Vec<String> = policy.roles.iter().map(|role| quote(role)).collect();
+    if !roles.is_empty() {
+        let _ = write!(text, " TO {}", roles.join(", "));
+    } else if altered {
+        text.push_str(" TO PUBLIC");
+    }
+    if let Some(using) = &policy.using {
+        let _ = write!(text, " USING ({using})");
+    }
+    if let Some(check) = &policy.check {
+        let _ = write!(text, " WITH CHECK ({check})");
+    }
+    text
 }
 
 /// The options that differ from what the server would choose.
@@ -118,16 +209,24 @@ pub(super) fn column(name: &str, column: &Column, default: Option<&str>) -> Stri
     if let Some(expression) = default {
         let _ = write!(text, " DEFAULT {expression}");
     }
-    match (&column.not_null_name, column.not_null) {
-        (Some(name), true) => {
-            // `NOT VALID` and `NO INHERIT` follow the name, as they were read.
-            let (name, rest) = name.split_once(' ').unwrap_or((name, ""));
-            let _ = write!(text, " CONSTRAINT {} NOT NULL {rest}", quote(name));
-        }
-        (None, true) => text.push_str(" NOT NULL"),
-        _ => {}
+    if column.not_null {
+        let _ = write!(text, " {}", not_null(column.not_null_constraint.as_ref()));
     }
-    text.trim_end().to_owned()
+    text
+}
+
+/// `NOT NULL`, with its name and what is unusual about it. One that is not valid cannot be made with its column.
+fn not_null(constraint: Option<&NotNull>) -> String {
+    let Some(constraint) = constraint else {
+        return "NOT NULL".to_owned();
+    };
+    let name = constraint
+        .name
+        .as_ref()
+        .map(|name| format!("CONSTRAINT {} ", quote(name)))
+        .unwrap_or_default();
+    let no_inherit = if constraint.no_inherit { " NO INHERIT" } else { "" };
+    format!("{name}NOT NULL{no_inherit}")
 }
 
 /// `(fillfactor='70', …)`.
@@ -154,6 +253,21 @@ pub(super) fn create_view(name: &Name, view: &View, replace: bool) -> String {
     };
     let query = view.definition.trim().trim_end_matches(';');
     format!("CREATE {or_replace}VIEW {name}{columns}{with} AS\n {query}")
+}
+
+pub(super) fn create_materialized_view(name: &Name, view: &View, filled: bool) -> String {
+    let with = if view.options.is_empty() {
+        String::new()
+    } else {
+        format!(" WITH {}", options(&view.options))
+    };
+    let columns: Vec<String> = view.columns.iter().map(|(name, ..)| quote(name)).collect();
+    let query = view.definition.trim().trim_end_matches(';');
+    let data = if filled { "" } else { "\nWITH NO DATA" };
+    format!(
+        "CREATE MATERIALIZED VIEW {name} ({}){with} AS\n {query}{data}",
+        columns.join(", ")
+    )
 }
 
 pub(super) fn create_function(function: &Function, replace: bool) -> String {

@@ -4,15 +4,18 @@
 //! both results are the same bytes; it is proven by replay; it is read by Apply's own reader before it is
 //! returned. A plan that fails any of this is an error and has no bytes.
 
+mod anticipate;
 mod change;
 mod column;
 mod ddl;
 mod draft;
 mod order;
+mod permission;
 mod policy;
 mod privileges;
 mod proof;
 mod render;
+mod retype;
 mod statements;
 
 use std::path::Path;
@@ -22,6 +25,7 @@ use ptah_contract::drift::Severity;
 use ptah_contract::plan_document::{FORMAT_VERSION, POSTGRES, PlanDocument, Proof};
 use ptah_contract::policy::SchemaPolicy;
 
+pub(crate) use anticipate::{anticipate, own};
 pub use policy::Refusal;
 pub(crate) use policy::refusals;
 pub(crate) use proof::Bench;
@@ -30,10 +34,11 @@ pub(crate) use statements::statements;
 use crate::apply::read_plan;
 use crate::catalog::{Model, Selectors};
 use crate::connect::{Deadline, Session, Target};
-use crate::declared::{Declared, reconcile};
+use crate::declared::Declared;
 use crate::desired::Desired;
 use crate::error::{Code, Error, Result};
 use crate::observe::{Observation, Scope, look, whereabouts};
+use crate::reconcile::reconcile;
 use crate::scratch::Scratch;
 
 /// A proven plan.
@@ -109,7 +114,7 @@ pub async fn plan(
     })
 }
 
-/// Two computations of the same bytes, and their proof.
+/// Two computations of the same bytes, side by side, and their proof.
 async fn proven(
     target: &Target,
     desired: &Path,
@@ -118,8 +123,34 @@ async fn proven(
     deadline: &Deadline,
     settled: bool,
 ) -> Result<(Computed, Computed, Vec<u8>)> {
-    let first = compute(target, desired, scratch, policy, deadline, settled).await?;
-    let second = compute(target, desired, scratch, policy, deadline, settled).await?;
+    let exclude = Selectors::parse(&policy.exclude, target.pinned_schema())?;
+    let desired = Desired::read(desired)?;
+    let session = Session::open(target, deadline).await?;
+    let here = whereabouts(&session).await?;
+    let major = here.server.major;
+    if scratch.major() != major {
+        return Err(Error::new(
+            Code::NoScratchServer,
+            format!(
+                "the target is PostgreSQL {major} and the scratch server is {}",
+                scratch.major()
+            ),
+        ));
+    }
+    let declared = Declared::load(&desired, scratch, target.own_schema(), &here.roles, deadline).await?;
+    // Copied before anything was read of it, so that nothing that a reading did is in both.
+    let copy = declared.copy(scratch, deadline).await?;
+    let again = Session::open(target, deadline).await?;
+    let inputs = Inputs {
+        scratch,
+        user: &here.user,
+        policy,
+        exclude: &exclude,
+        deadline,
+        settled,
+    };
+    let (first, second) = tokio::join!(inputs.compute(&session, &declared), inputs.compute(&again, &copy));
+    let (first, second) = (first?, second?);
     if first.document.from_fingerprint != second.document.from_fingerprint {
         return Err(Error::new(
             Code::StalePlan,
@@ -136,19 +167,32 @@ async fn proven(
             "two readings of the same state gave two plans",
         ));
     }
-    let bench = Bench {
-        scratch,
-        scope: &Scope::exactly(first.document.scope.clone()),
-        exclude: &Selectors::parse(&policy.exclude, target.pinned_schema())?,
-        user: &first.observation.user,
-        roles: &first.observation.roles,
-        deadline,
-    };
-    let atomic = policy.transaction_mode.is_atomic();
-    bench
-        .prove(&first.from, &first.to, &first.document.statements, atomic)
-        .await?;
+    // Of a plan without a statement nothing is left to prove: both states were read, and they are equal.
+    if !first.document.statements.is_empty() {
+        let bench = Bench {
+            scratch,
+            scope: &Scope::exactly(first.document.scope.clone()),
+            exclude: &exclude,
+            user: &first.observation.user,
+            roles: &first.observation.roles,
+            deadline,
+        };
+        let atomic = policy.transaction_mode.is_atomic();
+        bench
+            .prove(&first.from, &first.to, &first.document.statements, atomic)
+            .await?;
+    }
     Ok((first, second, document))
+}
+
+/// What both computations are given.
+struct Inputs<'a> {
+    scratch: &'a Scratch,
+    user: &'a str,
+    policy: &'a SchemaPolicy,
+    exclude: &'a Selectors,
+    deadline: &'a Deadline,
+    settled: bool,
 }
 
 /// Everything that Apply checks before it sends a statement.
@@ -160,79 +204,71 @@ fn dry_read(bytes: &[u8], digest: Digest, observed: &Observation) -> Result<()> 
     Ok(())
 }
 
-async fn compute(
-    target: &Target,
-    desired: &Path,
-    scratch: &Scratch,
-    policy: &SchemaPolicy,
-    deadline: &Deadline,
-    settled: bool,
-) -> Result<Computed> {
-    let exclude = Selectors::parse(&policy.exclude, target.pinned_schema())?;
-    let desired = Desired::read(desired)?;
-    let session = Session::open(target, deadline).await?;
-    let here = whereabouts(&session).await?;
-    let major = here.server.major;
-    if scratch.major() != major {
-        return Err(Error::new(
-            Code::NoScratchServer,
-            format!(
-                "the target is PostgreSQL {major} and the scratch server is {}",
-                scratch.major()
-            ),
-        ));
-    }
-    let declared = Declared::load(&desired, scratch, target.own_schema(), &here.roles, deadline).await?;
-    let mut to = declared.read(&exclude, &here.user, deadline).await?;
-    let observation = look(&session, &declared.scope, &exclude).await?;
-    let mut from = observation.model.clone();
-    let notes = reconcile(&mut to, &from, major);
-    if settled || from.differs_in_text(&to) {
-        let bench = Bench {
+impl Inputs<'_> {
+    async fn compute(&self, session: &Session, declared: &Declared) -> Result<Computed> {
+        let Self {
             scratch,
-            scope: &declared.scope,
-            exclude: &exclude,
-            user: &here.user,
-            roles: &here.roles,
+            user,
+            policy,
+            exclude,
             deadline,
+            settled,
+        } = *self;
+        let (observation, to) = tokio::join!(
+            look(session, &declared.scope, exclude),
+            declared.read(exclude, user, deadline)
+        );
+        let (observation, mut to) = (observation?, to?);
+        let major = observation.server.major;
+        let mut from = observation.model.clone();
+        let notes = reconcile(&mut to, &from, major, user);
+        if settled || from.differs_in_text(&to) {
+            let bench = Bench {
+                scratch,
+                scope: &declared.scope,
+                exclude,
+                user: &observation.user,
+                roles: &observation.roles,
+                deadline,
+            };
+            from = bench.settle(&from).await?;
+            to = bench.settle(&to).await?;
+        }
+        let statements = statements(&from, &to, major, policy.transaction_mode.is_atomic())?;
+        // No change means the same state, however the server spelled it on either side.
+        let to_fingerprint = if statements.is_empty() {
+            observation.fingerprint
+        } else {
+            to.fingerprint(major, declared.scope.schemas())?
         };
-        from = bench.settle(&from).await?;
-        to = bench.settle(&to).await?;
+        let mut exclude = policy.exclude.clone();
+        exclude.sort();
+        exclude.dedup();
+        let document = PlanDocument {
+            format_version: FORMAT_VERSION,
+            name: PlanDocument::default_name(observation.fingerprint, to_fingerprint),
+            dialect: POSTGRES.to_owned(),
+            from_fingerprint: observation.fingerprint,
+            to_fingerprint,
+            exclude,
+            scope: observation.scope.clone(),
+            transaction_mode: policy.transaction_mode,
+            destructive: statements.iter().any(|s| s.severity == Severity::Destructive),
+            notes,
+            proof: Proof {
+                scratch_server: format!("postgres {major}"),
+                replayed: u32::try_from(statements.len()).unwrap_or(u32::MAX),
+                residual: 0,
+            },
+            statements,
+        };
+        Ok(Computed {
+            document,
+            observation,
+            from,
+            to,
+        })
     }
-    let statements = statements(&from, &to, major, policy.transaction_mode.is_atomic())?;
-    // No change means the same state, however the server spelled it on either side.
-    let to_fingerprint = if statements.is_empty() {
-        observation.fingerprint
-    } else {
-        to.fingerprint(major, declared.scope.schemas())?
-    };
-    let mut exclude = policy.exclude.clone();
-    exclude.sort();
-    exclude.dedup();
-    let document = PlanDocument {
-        format_version: FORMAT_VERSION,
-        name: PlanDocument::default_name(observation.fingerprint, to_fingerprint),
-        dialect: POSTGRES.to_owned(),
-        from_fingerprint: observation.fingerprint,
-        to_fingerprint,
-        exclude,
-        scope: observation.scope.clone(),
-        transaction_mode: policy.transaction_mode,
-        destructive: statements.iter().any(|s| s.severity == Severity::Destructive),
-        notes,
-        proof: Proof {
-            scratch_server: format!("postgres {major}"),
-            replayed: u32::try_from(statements.len()).unwrap_or(u32::MAX),
-            residual: 0,
-        },
-        statements,
-    };
-    Ok(Computed {
-        document,
-        observation,
-        from,
-        to,
-    })
 }
 
 /// The plan from one declared state to another, proven; the scratch server is all it needs.
@@ -259,13 +295,13 @@ pub async fn diff(
     let scope = Scope::exactly(both);
     after.scope = scope.clone();
     let before = Declared {
-        database: before.database,
         scope: scope.clone(),
+        ..before
     };
     let mut from = before.read(&exclude, "", deadline).await?;
     let mut to = after.read(&exclude, "", deadline).await?;
     let major = scratch.major();
-    let notes = reconcile(&mut to, &from, major);
+    let notes = reconcile(&mut to, &from, major, "");
     let bench = Bench {
         scratch,
         scope: &scope,

@@ -13,8 +13,12 @@ use crate::error::{Code, Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Act {
     Drop,
+    /// A type steps aside for a new one of its name.
+    Aside,
     Alter,
     Create,
+    /// A type that stepped aside is dropped.
+    Clear,
 }
 
 /// One change, and the changes that happen within it.
@@ -33,14 +37,16 @@ pub(super) fn order(changes: &Changes, from: &Model, to: &Model) -> Result<Order
         changes,
         from,
         to,
-        reach: Reach::new(to),
+        reach: Reach { model: to },
     };
     let mut covers: BTreeMap<Node, BTreeSet<Id>> = BTreeMap::new();
     let mut carrier: BTreeMap<Node, Node> = BTreeMap::new();
     let sets = [
         (Act::Drop, &changes.dropped),
+        (Act::Aside, &changes.retyped),
         (Act::Alter, &changes.altered),
         (Act::Create, &changes.created),
+        (Act::Clear, &changes.retyped),
     ];
     for (act, ids) in sets {
         for id in ids {
@@ -66,39 +72,47 @@ impl Carriers<'_> {
     fn of(&self, node: &Node) -> Node {
         let (act, id) = node;
         match act {
-            Act::Drop => self
-                .dropping(id)
-                .map_or_else(|| node.clone(), |by| self.of_drop(by)),
-            Act::Alter => match id {
-                Id::Column(..) => match self.retyping(id) {
-                    Some(by) => (Act::Alter, by),
-                    None => node.clone(),
+            // Whatever the plan makes is made under the default privileges that were observed, and by its user.
+            _ if matches!(id, Id::DefaultPrivileges(_) | Id::Owner(_)) => (Act::Clear, id.clone()),
+            Act::Drop => self.dropping(id).map_or_else(
+                || node.clone(),
+                |by| {
+                    if self.changes.retyped.contains(&by) {
+                        (Act::Clear, by)
+                    } else {
+                        self.of(&(Act::Drop, by))
+                    }
                 },
-                _ => node.clone(),
-            },
-            Act::Create => match self.creating(id) {
-                Some(by) => self.of(&(Act::Create, by)),
-                None => node.clone(),
-            },
-        }
-    }
-
-    fn of_drop(&self, by: Id) -> Node {
-        if self.changes.retyped.contains(&by) {
-            (Act::Alter, by)
-        } else {
-            self.of(&(Act::Drop, by))
+            ),
+            Act::Create => self.creating(id).map_or_else(
+                || node.clone(),
+                |by| {
+                    if self.changes.retyped.contains(&by) {
+                        (Act::Aside, by)
+                    } else {
+                        self.of(&(Act::Create, by))
+                    }
+                },
+            ),
+            Act::Aside | Act::Alter | Act::Clear => node.clone(),
         }
     }
 
     fn dropping(&self, id: &Id) -> Option<Id> {
         let dropped = &self.changes.dropped;
         let gone = |id: &Id| dropped.contains(id) || self.changes.retyped.contains(id);
-        let table = id
+        // The relation that this is a part of.
+        let whole = id
             .table(self.from)
-            .cloned()
-            .map(Id::Table)
-            .filter(|t| t != id && dropped.contains(t));
+            .into_iter()
+            .flat_map(|name| {
+                [
+                    Id::Table(name.clone()),
+                    Id::View(name.clone()),
+                    Id::MaterializedView(name.clone()),
+                ]
+            })
+            .find(|whole| whole != id && dropped.contains(whole));
         match id {
             Id::Sequence(name) => match self.from.objects.get(&Id::SequenceOwner(name.clone())) {
                 Some(Object::SequenceOwner { table, column }) => {
@@ -108,39 +122,33 @@ impl Carriers<'_> {
             },
             // An owner that goes while its sequence stays is let go of beforehand, by a statement of its own.
             Id::SequenceOwner(name) => Some(Id::Sequence(name.clone())).filter(|s| dropped.contains(s)),
-            Id::Trigger(name, _) => {
-                table.or_else(|| Some(Id::View(name.clone())).filter(|v| dropped.contains(v)))
-            }
-            Id::Comment(of) | Id::Privileges(of, _) => match &**of {
-                Id::Column(name, _) if dropped.contains(&Id::View(name.clone())) => {
-                    Some(Id::View(name.clone()))
-                }
-                of => table.or_else(|| Some(of.clone()).filter(gone)),
-            },
-            Id::Default(..) => table.or_else(|| id.parent().filter(|c| dropped.contains(c))),
-            Id::Column(..) | Id::Constraint(..) | Id::Index(_) => table,
-            _ => None,
+            Id::Comment(of) | Id::Owner(of) | Id::Privileges(of, _) => whole
+                .or_else(|| Some((**of).clone()).filter(gone))
+                .or_else(|| id.carriers().into_iter().find(gone)),
+            Id::DomainConstraint(..) => id.parent().filter(gone),
+            Id::Default(..) => whole.or_else(|| id.parent().filter(|c| dropped.contains(c))),
+            Id::Table(_) | Id::View(_) | Id::MaterializedView(_) => None,
+            _ => whole,
         }
-    }
-
-    /// The enum whose replacement changes this column's type on its way, when nothing else about it changes.
-    fn retyping(&self, id: &Id) -> Option<Id> {
-        let same = self.from.objects.get(id) == self.to.objects.get(id);
-        let needs = self.to.needs.get(id)?;
-        self.changes
-            .retyped
-            .iter()
-            .find(|e| same && needs.contains(*e))
-            .cloned()
     }
 
     fn creating(&self, id: &Id) -> Option<Id> {
         let created = &self.changes.created;
         match id {
-            Id::Column(table, _) => Some(Id::Table(table.clone())).filter(|t| created.contains(t)),
+            Id::Column(table, _) | Id::Partition(table) | Id::Inherits(table, _) => {
+                Some(Id::Table(table.clone())).filter(|t| created.contains(t))
+            }
             Id::Default(..) => {
                 let column = id.parent().filter(|c| created.contains(c))?;
                 (!self.reach.circles(id, &column)).then_some(column)
+            }
+            Id::DomainConstraint(domain, _) => {
+                let domain = Id::Domain(domain.clone());
+                let inside = created.contains(&domain) || self.changes.retyped.contains(&domain);
+                let Some(Object::DomainConstraint { definition }) = self.to.objects.get(id) else {
+                    return None;
+                };
+                (inside && !definition.ends_with(" NOT VALID")).then_some(domain)
             }
             Id::Constraint(table, _) => {
                 let table = Id::Table(table.clone());
@@ -149,7 +157,9 @@ impl Carriers<'_> {
                 };
                 (created.contains(&table)
                     && constraint.class != "f"
+                    && constraint.index_options.is_empty()
                     && !constraint.definition.ends_with(" NOT VALID")
+                    && !constraint.definition.ends_with(" NOT ENFORCED")
                     && !self.reach.circles(id, &table))
                 .then_some(table)
             }
@@ -162,11 +172,7 @@ struct Reach<'a> {
     model: &'a Model,
 }
 
-impl<'a> Reach<'a> {
-    fn new(model: &'a Model) -> Self {
-        Self { model }
-    }
-
+impl Reach<'_> {
     /// Whether something that `part` needs needs `whole` in turn, so that `part` cannot be made within it.
     fn circles(&self, part: &Id, whole: &Id) -> bool {
         let table = whole.table(self.model);
@@ -203,6 +209,8 @@ fn edges(
     let mut edge = |before: Node, after: Node| {
         if let (Some(before), Some(after)) = (carrier.get(&before), carrier.get(&after))
             && before != after
+            // What goes with a type that stepped aside goes after it stepped aside.
+            && (before.0, after.0) != (Act::Clear, Act::Aside)
         {
             edges.insert((before.clone(), after.clone()));
         }
@@ -210,23 +218,31 @@ fn edges(
     // What needs something is gone, or has let go of it, before that is dropped or changed.
     for (id, needs) in &from.needs {
         for need in needs {
-            edge((Act::Drop, id.clone()), (Act::Drop, need.clone()));
-            edge((Act::Drop, id.clone()), (Act::Alter, need.clone()));
-            edge((Act::Alter, id.clone()), (Act::Drop, need.clone()));
-            if changes.retyped.contains(need) && !to.needs.get(id).is_some_and(|n| n.contains(need)) {
-                edge((Act::Alter, id.clone()), (Act::Alter, need.clone()));
+            if from.merged.contains(id) && matches!((id, need), (Id::Column(..), Id::Column(..))) {
+                // A column that is a table's own as well goes after its parent's.
+                edge((Act::Drop, need.clone()), (Act::Drop, id.clone()));
+                continue;
+            }
+            for act in [Act::Drop, Act::Aside, Act::Alter] {
+                edge((Act::Drop, id.clone()), (act, need.clone()));
+            }
+            for act in [Act::Alter, Act::Clear] {
+                edge((act, id.clone()), (Act::Drop, need.clone()));
+                edge((act, id.clone()), (Act::Clear, need.clone()));
             }
         }
     }
     // What something needs is there, and as it shall be, before that is made or changed.
     for (id, needs) in &to.needs {
         for need in needs {
-            for act in [Act::Create, Act::Alter] {
-                edge((act, need.clone()), (Act::Create, id.clone()));
-                edge((act, need.clone()), (Act::Alter, id.clone()));
+            for before in [Act::Aside, Act::Alter, Act::Create] {
+                for after in [Act::Aside, Act::Alter, Act::Create] {
+                    edge((before, need.clone()), (after, id.clone()));
+                }
             }
         }
     }
+    partitions(changes, from, to, &mut edge);
     // A name is free before it is taken again, be it by another kind of object.
     let mut freed: BTreeMap<String, Vec<&Id>> = BTreeMap::new();
     for id in &changes.dropped {
@@ -247,14 +263,54 @@ fn edges(
     edges
 }
 
+/// A partition is detached before what it keeps is touched, and attached when it and its table are complete.
+fn partitions(changes: &Changes, from: &Model, to: &Model, edge: &mut impl FnMut(Node, Node)) {
+    for id in &changes.dropped {
+        let (Id::Partition(child) | Id::Inherits(child, _)) = id else {
+            continue;
+        };
+        for (part, _) in super::anticipate::own(from, child) {
+            for act in [Act::Drop, Act::Alter] {
+                edge((Act::Drop, id.clone()), (act, part.clone()));
+            }
+        }
+    }
+    for id in &changes.created {
+        let (Id::Partition(child) | Id::Inherits(child, _)) = id else {
+            continue;
+        };
+        let tables = [child].into_iter().chain(to.parents(child));
+        for column in tables.flat_map(|table| columns_of(table, from, to)) {
+            for act in [Act::Drop, Act::Alter, Act::Create] {
+                edge((act, column.clone()), (Act::Create, id.clone()));
+            }
+        }
+    }
+}
+
+fn columns_of(table: &crate::name::Name, from: &Model, to: &Model) -> BTreeSet<Id> {
+    [from, to]
+        .into_iter()
+        .filter_map(|model| model.column_order.get(table))
+        .flatten()
+        .map(|column| Id::Column(table.clone(), column.clone()))
+        .collect()
+}
+
 /// Tables, views, indexes, sequences and types share one set of names in a schema; so do a table's constraints.
 fn relation_name(id: &Id, model: &Model) -> Option<String> {
     match id {
-        Id::Table(name) | Id::View(name) | Id::Index(name) | Id::Sequence(name) | Id::Enum(name) => {
-            Some(name.sql())
-        }
+        Id::Table(name)
+        | Id::View(name)
+        | Id::MaterializedView(name)
+        | Id::Index(name)
+        | Id::Sequence(name)
+        | Id::Enum(name)
+        | Id::Domain(name)
+        | Id::Composite(name)
+        | Id::Range(name) => Some(name.sql()),
         Id::Constraint(table, part) => match model.objects.get(id) {
-            Some(Object::Constraint(c)) if c.class == "p" || c.class == "u" => {
+            Some(Object::Constraint(c)) if matches!(c.class.as_str(), "p" | "u" | "x") => {
                 Some(crate::name::Name::new(&table.schema, part).sql())
             }
             _ => None,
@@ -310,23 +366,39 @@ fn sort(covers: BTreeMap<Node, BTreeSet<Id>>, edges: &BTreeSet<(Node, Node)>) ->
     Ok(Ordered { nodes, covers })
 }
 
+/// The order of the variants of [`Id`].
 fn rank(id: &Id) -> u8 {
     match id {
         Id::Schema(_) => 0,
         Id::Extension(_) => 1,
-        Id::Enum(_) => 2,
-        Id::Sequence(_) => 3,
-        Id::Function(..) => 4,
-        Id::Table(_) => 5,
-        Id::Column(..) => 6,
-        Id::Default(..) => 7,
-        Id::SequenceOwner(_) => 8,
+        Id::Collation(_) => 2,
+        Id::Enum(_) => 3,
+        Id::Domain(_) => 4,
+        Id::Composite(_) => 5,
+        Id::Range(_) => 6,
+        Id::Sequence(_) => 7,
+        Id::Function(..) => 8,
+        Id::Table(_) => 9,
+        Id::Partition(_) => 10,
+        Id::Inherits(..) => 11,
+        Id::Column(..) => 12,
+        Id::Default(..) => 13,
+        Id::SequenceOwner(_) => 14,
+        Id::DomainConstraint(..) => 15,
         // Keys before the foreign keys that point at them; the needs see to that.
-        Id::Constraint(..) => 9,
-        Id::Index(_) => 10,
-        Id::View(_) => 11,
-        Id::Trigger(..) => 12,
-        Id::Comment(_) => 13,
-        Id::Privileges(..) => 14,
+        Id::Constraint(..) => 16,
+        Id::Index(_) => 17,
+        Id::ReplicaIdentity(_) => 18,
+        Id::Cluster(_) => 19,
+        Id::View(_) => 20,
+        Id::MaterializedView(_) => 21,
+        Id::Statistics(_) => 22,
+        Id::Rule(..) => 23,
+        Id::Trigger(..) => 24,
+        Id::Policy(..) => 25,
+        Id::Comment(_) => 26,
+        Id::Owner(_) => 27,
+        Id::Privileges(..) => 28,
+        Id::DefaultPrivileges(_) => 29,
     }
 }

@@ -10,7 +10,7 @@
 use ptah_contract::plan_document::Statement;
 
 use super::statements;
-use crate::catalog::{Id, Model, Object, Reading, Selectors, read};
+use crate::catalog::{Id, Index, Model, Object, Reading, Selectors, read};
 use crate::connect::{Deadline, Session};
 use crate::desired::extension_of;
 use crate::error::{Code, Error, Result};
@@ -59,6 +59,23 @@ impl Bench<'_> {
         run(statements, atomic, &rebuilt.database, self.deadline, "the plan").await?;
         let reached = self.read(&rebuilt.database).await?;
         let mut to = to.clone();
+        // Owners are compared where one is declared.
+        let declared: Vec<(Id, Object)> = to
+            .objects
+            .extract_if(.., |id, _| matches!(id, Id::Owner(_)))
+            .collect();
+        for (id, object) in declared {
+            let (Id::Owner(of), Object::Owner { role }) = (&id, &object) else {
+                continue;
+            };
+            if reached.owners.get(of) != Some(role) {
+                let message = format!(
+                    "the plan's result differs from what it must be at {}",
+                    id.describe()
+                );
+                return Err(Error::new(Code::UnprovenPlan, message).about(id.describe()));
+            }
+        }
         to.objects.retain(|id, _| !rebuilt.lacking.contains(id));
         equal(&reached, &to, "the plan's result")
     }
@@ -173,7 +190,7 @@ async fn extensions(
 /// An index that the target failed to build is there, and of no use; so it is here.
 async fn mark_invalid(admin: &Session, from: &Model) -> Result<()> {
     for (id, object) in &from.objects {
-        if let (Id::Index(name), Object::Index { valid: false, .. }) = (id, object) {
+        if let (Id::Index(name), Object::Index(Index { valid: false, .. })) = (id, object) {
             let text = format!(
                 "UPDATE pg_catalog.pg_index SET indisvalid = false WHERE indexrelid = {}::pg_catalog.regclass",
                 literal(&name.sql())

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ptah_contract::plan_document::Statement;
 
-use super::change::Changes;
+use super::anticipate::anticipate;
+use super::change::{Changes, Sides};
 use super::order::{Act, order};
 use super::render::Renderer;
 use crate::catalog::{Id, Model, Object};
@@ -15,14 +16,27 @@ use crate::name::Name;
 ///
 /// # Errors
 /// `unsupported_change`, `outside_dependency`, `missing_privilege`.
-pub(crate) fn statements(from: &Model, to: &Model, major: u32, atomic: bool) -> Result<Vec<Statement>> {
-    let changes = Changes::between(from, to, major, atomic)?;
+pub(crate) fn statements(observed: &Model, to: &Model, major: u32, atomic: bool) -> Result<Vec<Statement>> {
+    let from = &anticipate(observed, to);
+    let changes = Changes::between(&Sides {
+        observed,
+        from,
+        to,
+        major,
+        atomic,
+    })?;
     let ordered = order(&changes, from, to)?;
     let renderer = Renderer {
         changes: &changes,
         from,
         to,
         atomic,
+        checks: observed
+            .objects
+            .keys()
+            .filter(|id| matches!(id, Id::Constraint(..)))
+            .cloned()
+            .collect(),
     };
     let dependents = from.dependents();
     let mut statements = Vec::new();
@@ -72,15 +86,22 @@ fn reached(
         if let Some(Object::Constraint(constraint)) = model.objects.get(id) {
             tables.extend(&constraint.references);
         }
+        // A partition comes and goes under its table's lock.
+        if let Some(Object::Partition { parent, .. }) = model.objects.get(id) {
+            tables.insert(parent);
+        }
+        if let Id::Inherits(_, parent) = id {
+            tables.insert(parent);
+        }
     }
     if act != Act::Create {
         // What a column, a default, a constraint or a trigger of a table stands on.
-        if matches!(id, Id::Enum(_) | Id::Sequence(_) | Id::Function(..)) {
+        if id.is_type() || matches!(id, Id::Sequence(_) | Id::Function(..) | Id::Collation(_)) {
             let parts = dependents.get(id).into_iter().flatten();
             tables.extend(parts.filter_map(|part| part.table(from)));
         }
         // What was read through a view is no longer read.
-        if let (Act::Drop, Id::View(_)) = (act, id) {
+        if let (Act::Drop, Id::View(_) | Id::MaterializedView(_)) = (act, id) {
             let read = from.needs.get(id).into_iter().flatten();
             tables.extend(read.filter_map(|part| part.table(from)));
         }

@@ -4,8 +4,10 @@
 //! say, and is ended from outside: a function can catch a request to cancel, but not the end of its server process.
 //! Whatever such a statement set for the role or the database is taken back before anything of ours is read there.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 
 use super::LOADER;
@@ -47,6 +49,8 @@ pub(crate) struct Database {
     pub(super) loader: Target,
     pub(super) loader_password: Secret,
     pub(super) limits: Limits,
+    /// See [`super::Scratch`].
+    pub(super) roles: Arc<Mutex<()>>,
 }
 
 impl Database {
@@ -61,7 +65,10 @@ impl Database {
              ALTER ROLE {LOADER} PASSWORD '{password}'"
         );
         let root = Session::open(&self.root, guard).await?;
-        root.batch("resetting the loading role", &text).await?;
+        {
+            let _held = self.roles.lock().await;
+            root.batch("resetting the loading role", &text).await?;
+        }
         Session::open(&self.loader, guard).await
     }
 

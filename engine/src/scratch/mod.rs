@@ -10,7 +10,10 @@ mod server;
 mod sidecar;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use tokio::sync::Mutex;
 
 pub use database::Limits;
 pub(crate) use database::{Database, limit, limit_of};
@@ -32,6 +35,8 @@ pub struct Scratch {
     major: u32,
     limits: Limits,
     databases: AtomicU32,
+    /// Held while roles change: the server refuses two who change one at a time.
+    roles: Arc<Mutex<()>>,
     /// Dropped, and thereby ended, before its folder.
     _server: Option<server::Server>,
     _folder: Option<tempfile::TempDir>,
@@ -116,6 +121,7 @@ impl Scratch {
             major,
             limits: Limits::default(),
             databases: AtomicU32::new(0),
+            roles: Arc::default(),
             _server: server,
             _folder: folder,
         })
@@ -123,14 +129,30 @@ impl Scratch {
 
     /// A new, empty database, and an inert role for each of these names.
     pub(crate) async fn database(&self, roles: &[String], guard: &Guard) -> Result<Database> {
-        let number = self.databases.fetch_add(1, Ordering::Relaxed);
-        let name = format!("scratch_{number}");
         let session = Session::open(&self.admin, guard).await?;
-        if let Some(old) = number.checked_sub(KEPT) {
-            // Nobody reads it any more; a long-lived server would otherwise fill its volume.
-            let text = format!("DROP DATABASE IF EXISTS scratch_{old} WITH (FORCE)");
-            session.batch("dropping an old scratch database", &text).await?;
+        self.name_roles(&session, roles).await?;
+        let database = self.make(&session, "template0").await?;
+        if self.major < 15 {
+            // Newer servers have `public` owned by whoever owns the database; here it must be said.
+            let session = Session::open(&database.admin, guard).await?;
+            session
+                .batch(
+                    "handing over public",
+                    &format!("ALTER SCHEMA public OWNER TO {LOADER}"),
+                )
+                .await?;
         }
+        Ok(database)
+    }
+
+    /// A new database with everything that this one has. Nobody may be connected to it for long.
+    pub(crate) async fn copy(&self, database: &Database, guard: &Guard) -> Result<Database> {
+        let session = Session::open(&self.admin, guard).await?;
+        self.make(&session, &database.admin.database).await
+    }
+
+    async fn name_roles(&self, session: &Session, roles: &[String]) -> Result<()> {
+        let _held = self.roles.lock().await;
         let missing = session
             .query(
                 "SELECT name FROM pg_catalog.unnest($1::text[]) AS name
@@ -143,13 +165,24 @@ impl Scratch {
             let role = quote(row.get::<_, &str>(0));
             statements.push_str(&format!("CREATE ROLE {role} NOLOGIN; GRANT {role} TO {LOADER};"));
         }
-        if !statements.is_empty() {
-            session.batch("naming the target's roles", &statements).await?;
+        if statements.is_empty() {
+            return Ok(());
+        }
+        session.batch("naming the target's roles", &statements).await
+    }
+
+    async fn make(&self, session: &Session, template: &str) -> Result<Database> {
+        let number = self.databases.fetch_add(1, Ordering::Relaxed);
+        let name = format!("scratch_{number}");
+        if let Some(old) = number.checked_sub(KEPT) {
+            // Nobody reads it any more; a long-lived server would otherwise fill its volume.
+            let text = format!("DROP DATABASE IF EXISTS scratch_{old} WITH (FORCE)");
+            session.batch("dropping an old scratch database", &text).await?;
         }
         session
             .batch(
                 "making a scratch database",
-                &format!("CREATE DATABASE {name} OWNER {LOADER} TEMPLATE template0"),
+                &format!("CREATE DATABASE {name} OWNER {LOADER} TEMPLATE {template}"),
             )
             .await?;
         session
@@ -160,16 +193,6 @@ impl Scratch {
             .await?;
         let mut admin = self.admin.clone();
         admin.database = name;
-        if self.major < 15 {
-            // Newer servers have `public` owned by whoever owns the database; here it must be said.
-            let session = Session::open(&admin, guard).await?;
-            session
-                .batch(
-                    "handing over public",
-                    &format!("ALTER SCHEMA public OWNER TO {LOADER}"),
-                )
-                .await?;
-        }
         let mut loader = admin.clone();
         loader.user = LOADER.into();
         loader.password = Some(self.loader_password.clone());
@@ -179,6 +202,7 @@ impl Scratch {
             loader,
             loader_password: self.loader_password.clone(),
             limits: self.limits,
+            roles: self.roles.clone(),
         })
     }
 }

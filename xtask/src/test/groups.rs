@@ -131,6 +131,7 @@ fn engine(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count> 
         let environment = [
             ("PTAH_PG_HOME", home.clone()),
             ("PTAH_PG_MAJOR", PathBuf::from(major.to_string())),
+            ("TMPDIR", in_memory()),
         ];
         let again = major != postgres::NODE_MAJOR;
         let chosen: Vec<&str> = tests
@@ -141,6 +142,17 @@ fn engine(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count> 
         count += integration(&chosen, Group::Engine, filter, &environment)?;
     }
     Ok(count)
+}
+
+/// Where the servers have their data: in memory, where there is a file system for that, since each test makes databases of
+/// some hundred files each.
+fn in_memory() -> PathBuf {
+    let shared = PathBuf::from("/dev/shm");
+    if shared.is_dir() {
+        shared
+    } else {
+        std::env::temp_dir()
+    }
 }
 
 fn sources(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count> {

@@ -6,7 +6,7 @@ DROP INDEX public.t_m;
 ALTER TABLE public.t ALTER COLUMN m DROP DEFAULT;
 -- warning | function public.f(public.mood) is made again
 DROP FUNCTION public.f(m public.mood);
--- safe | enum public.mood is replaced: its values cannot be changed in place
+-- safe | enum public.mood is replaced: it cannot be changed in place
 ALTER TYPE public.mood RENAME TO mood__ptah_old;
 -- safe | enum public.mood is made again
 CREATE TYPE public.mood AS ENUM ('sad', 'fine', 'happy');
@@ -14,8 +14,6 @@ CREATE TYPE public.mood AS ENUM ('sad', 'fine', 'happy');
 ALTER TABLE public.t ALTER COLUMN m TYPE public.mood USING m::text::public.mood;
 -- warning | column ms of public.t moves to the new enum public.mood
 ALTER TABLE public.t ALTER COLUMN ms TYPE public.mood[] USING ms::text[]::public.mood[];
--- safe | nothing uses the old enum public.mood any more
-DROP TYPE public.mood__ptah_old;
 -- safe | function public.f(public.mood) is made again
 CREATE FUNCTION public.f(m public.mood)
  RETURNS text
@@ -29,5 +27,7 @@ CREATE INDEX t_m ON public.t USING btree (m) WHERE (m = 'sad'::public.mood);
 CREATE VIEW public.v (m) AS
  SELECT m
    FROM public.t;
+-- safe | nothing uses the old enum public.mood any more
+DROP TYPE public.mood__ptah_old;
 -- safe | changes the comment on enum public.mood
 COMMENT ON TYPE public.mood IS 'how it is';

@@ -1,0 +1,187 @@
+//! Types that only a new type of the same name can change: the old one is renamed, a new one made, every column moved to
+//! it, and the old one dropped.
+
+use super::change::{Changes, Sides, generated};
+use super::column;
+use super::ddl;
+use super::draft::{ACCESS_EXCLUSIVE, Draft};
+use crate::catalog::{Id, Model, Object};
+use crate::error::{Code, Error, Result};
+use crate::name::{Name, literal, quote};
+
+/// Whether a changed type has to be replaced.
+pub(super) fn must_retype(id: &Id, changes: &Changes, sides: &Sides<'_>) -> bool {
+    let (from, to) = (sides.from, sides.to);
+    match (from.objects.get(id), to.objects.get(id)) {
+        (Some(Object::Enum { labels: old }), Some(Object::Enum { labels: new })) => {
+            let mut rest = new.iter();
+            let grows = old.iter().all(|label| rest.any(|l| l == label));
+            let fresh: Vec<String> = new
+                .iter()
+                .filter(|label| !old.contains(label))
+                .map(|label| literal(label))
+                .collect();
+            // The server refuses the use of a new value in the transaction that adds it.
+            let used = |other: &Id| {
+                to.objects.get(other).is_some_and(|object| {
+                    let texts = object.texts();
+                    texts.iter().any(|text| fresh.iter().any(|l| text.contains(l)))
+                })
+            };
+            !grows || (sides.atomic && changes.created.iter().chain(&changes.altered).any(used))
+        }
+        (Some(Object::Domain(old)), Some(Object::Domain(new))) => {
+            old.data_type != new.data_type || old.collation != new.collation
+        }
+        (Some(Object::Composite { attributes: old }), Some(Object::Composite { attributes: new })) => {
+            let stays: Vec<&str> = old
+                .iter()
+                .filter(|a| new.iter().any(|b| a.name == b.name))
+                .map(|a| a.name.as_str())
+                .collect();
+            let appended = new.iter().map(|b| b.name.as_str()).take(stays.len()).eq(stays);
+            let in_rows = sides.observed.needs.iter().any(|(other, needs)| {
+                needs.contains(id) && (matches!(other, Id::Column(..)) || other.is_type())
+            });
+            in_rows || !appended
+        }
+        (Some(Object::Range { .. }), _) | (Some(Object::Collation { .. }), _) => true,
+        _ => false,
+    }
+}
+
+/// A name for the old type while both are there.
+fn aside(name: &Name) -> Name {
+    let short: String = name.name.chars().take(24).collect();
+    Name::new(&name.schema, format!("{short}__ptah_old"))
+}
+
+/// The old type steps aside and the new one takes its name.
+pub(super) fn step_aside(id: &Id, from: &Model, to: &Model, inside: &[String]) -> Result<Vec<Draft>> {
+    let name = id.name().ok_or_else(|| Error::internal("a type has no name"))?;
+    let word = ddl::word(id);
+    let object = to
+        .objects
+        .get(id)
+        .or_else(|| from.objects.get(id))
+        .ok_or_else(|| Error::internal("a type is replaced by nothing"))?;
+    Ok(vec![
+        Draft::new(
+            format!("ALTER {word} {name} RENAME TO {}", quote(&aside(name).name)),
+            format!("{} is replaced: it cannot be changed in place", id.describe()),
+        ),
+        Draft::new(
+            ddl::create_type(name, object, inside)?,
+            format!("{} is made again", id.describe()),
+        ),
+    ])
+}
+
+/// The old type goes when nothing uses it any more.
+pub(super) fn clear(id: &Id, from: &Model, to: &Model) -> Result<Draft> {
+    let name = id.name().ok_or_else(|| Error::internal("a type has no name"))?;
+    let draft = Draft::new(
+        format!("DROP {} {}", ddl::word(id), aside(name)),
+        format!("nothing uses the old {} any more", id.describe()),
+    );
+    Ok(if loses(id, from, to) {
+        draft.destructive()
+    } else {
+        draft
+    })
+}
+
+/// Whether values of the old type may have no place in the new one.
+fn loses(id: &Id, from: &Model, to: &Model) -> bool {
+    match (from.objects.get(id), to.objects.get(id)) {
+        (Some(Object::Enum { labels: old }), Some(Object::Enum { labels: new })) => {
+            old.iter().any(|label| !new.contains(label))
+        }
+        (Some(Object::Domain(old)), Some(Object::Domain(new))) => {
+            column::widening(&old.data_type, &new.data_type).is_none()
+        }
+        (Some(Object::Composite { attributes: old }), Some(Object::Composite { attributes: new })) => {
+            old.iter().any(|a| {
+                !new.iter()
+                    .any(|b| a.name == b.name && column::widening(&a.data_type, &b.data_type).is_some())
+            })
+        }
+        (Some(Object::Range { definition: old }), Some(Object::Range { definition: new })) => old != new,
+        _ => false,
+    }
+}
+
+/// Moves a column to the new types of the same names that its type needs; nothing when it needs none.
+///
+/// # Errors
+/// `unsupported_change` for rows that no expression can move.
+pub(super) fn move_column(
+    changes: &Changes,
+    from: &Model,
+    to: &Model,
+    table: &Name,
+    name: &str,
+) -> Result<Option<Draft>> {
+    let id = Id::Column(table.clone(), name.to_owned());
+    let (Some(Object::Column(old)), Some(Object::Column(new))) = (from.objects.get(&id), to.objects.get(&id))
+    else {
+        return Ok(None);
+    };
+    let moved = changes
+        .retyped
+        .iter()
+        .find(|retyped| from.needs(&id, retyped) && to.needs(&id, retyped));
+    let Some(of) = moved else { return Ok(None) };
+    if generated(&id, from) || old.data_type != new.data_type || old.collation != new.collation {
+        return Ok(None);
+    }
+    let column = quote(name);
+    let t = &new.data_type;
+    let collate = new
+        .collation
+        .as_ref()
+        .map(|c| format!(" COLLATE {c}"))
+        .unwrap_or_default();
+    let array = if t.ends_with("[]") { "[]" } else { "" };
+    let through = match (from.objects.get(of), to.objects.get(of)) {
+        (Some(Object::Domain(_)), Some(Object::Domain(domain))) => {
+            format!(" USING {column}::{}{array}::{t}", domain.data_type)
+        }
+        (Some(Object::Composite { attributes: a }), Some(Object::Composite { attributes: b })) => {
+            if !array.is_empty() {
+                let message = format!(
+                    "{} cannot be changed: rows hold arrays of {}",
+                    id.describe(),
+                    of.describe()
+                );
+                return Err(Error::new(Code::UnsupportedChange, message).about(id.describe()));
+            }
+            let values: Vec<String> = b
+                .iter()
+                .map(|new| match a.iter().find(|old| old.name == new.name) {
+                    Some(_) => format!("({column}).{}::{}", quote(&new.name), new.data_type),
+                    None => format!("NULL::{}", new.data_type),
+                })
+                .collect();
+            format!(
+                " USING CASE WHEN {column} IS NOT DISTINCT FROM NULL THEN NULL ELSE ROW({})::{t} END",
+                values.join(", ")
+            )
+        }
+        (Some(Object::Collation { .. }), _) => String::new(),
+        _ => format!(" USING {column}::text{array}::{t}"),
+    };
+    let draft = Draft::new(
+        format!("ALTER TABLE {table} ALTER COLUMN {column} TYPE {t}{collate}{through}"),
+        format!("column {name} of {table} moves to the new {}", of.describe()),
+    )
+    .warning()
+    .lock(ACCESS_EXCLUSIVE)
+    .rewrites(true)
+    .touching([table.sql(), id.path()]);
+    Ok(Some(if loses(of, from, to) {
+        draft.destructive().data_dependent()
+    } else {
+        draft
+    }))
+}

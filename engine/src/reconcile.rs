@@ -1,0 +1,172 @@
+//! What a desired state leaves unsaid is as the target has it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::catalog::{Id, Model, Object};
+use crate::name::Name;
+
+/// Fills in what a declaration does not say by itself: it is as the target has it. Returns notes for people.
+///
+/// An extension that nobody declares stays, with its comment. A schema is never dropped. What the server grants and
+/// remarks on `public` in every new database is no declaration. Default privileges in all schemas stay unless some are
+/// declared. Partitions stay unless at least one of their table is declared. `user` is the target's user, to whom
+/// belongs what no statement gives to somebody else.
+pub(crate) fn reconcile(to: &mut Model, from: &Model, major: u32, user: &str) -> Vec<String> {
+    let mut notes = from.notes.clone();
+    let everywhere = to
+        .objects
+        .keys()
+        .any(|id| matches!(id, Id::DefaultPrivileges(d) if d.schema.is_empty()));
+    for (id, object) in &from.objects {
+        if to.objects.contains_key(id) {
+            continue;
+        }
+        match id {
+            Id::Extension(name) => {
+                notes.push(format!("extension {name} is not declared and is left alone"));
+                to.objects.insert(id.clone(), object.clone());
+                let comment = Id::Comment(Box::new(id.clone()));
+                if let Some(text) = from.objects.get(&comment) {
+                    to.objects.insert(comment, text.clone());
+                }
+            }
+            Id::Schema(_) => {
+                to.objects.insert(id.clone(), object.clone());
+            }
+            Id::DefaultPrivileges(d) if d.schema.is_empty() && !everywhere => {
+                notes.push(format!("{} are not declared and are left alone", id.describe()));
+                to.objects.insert(id.clone(), object.clone());
+            }
+            _ => {}
+        }
+    }
+    public_schema(to, from, major);
+    partitions(to, from, &mut notes);
+    owners(to, from, user);
+    notes
+}
+
+/// What every new database has.
+fn public_schema(to: &mut Model, from: &Model, major: u32) {
+    let public = Id::Schema("public".into());
+    let mut granted: BTreeSet<String> = BTreeSet::from(["USAGE".into()]);
+    if major < 15 {
+        granted.insert("CREATE".into());
+    }
+    let preset = [
+        (
+            Id::Comment(Box::new(public.clone())),
+            Object::Comment {
+                text: "standard public schema".into(),
+            },
+        ),
+        (
+            Id::Privileges(Box::new(public), String::new()),
+            Object::Privileges {
+                granted,
+                by_default: BTreeSet::new(),
+            },
+        ),
+    ];
+    for (id, object) in preset {
+        if to.objects.get(&id) == Some(&object) {
+            to.objects.remove(&id);
+            if let Some(as_found) = from.objects.get(&id) {
+                to.objects.insert(id, as_found.clone());
+            }
+        }
+    }
+}
+
+/// A partitioned table of which no partition is declared keeps those that it has, changed as it changes itself.
+fn partitions(to: &mut Model, from: &Model, notes: &mut Vec<String>) {
+    let mut of: BTreeMap<&Name, Vec<&Name>> = BTreeMap::new();
+    for (id, object) in &from.objects {
+        if let (Id::Partition(child), Object::Partition { parent, .. }) = (id, object) {
+            of.entry(parent).or_default().push(child);
+        }
+    }
+    let mut queue: Vec<&Name> = of.keys().copied().collect();
+    let mut kept: BTreeSet<&Name> = BTreeSet::new();
+    while let Some(parent) = queue.pop() {
+        let stays = matches!(
+            to.objects.get(&Id::Table(parent.clone())),
+            Some(Object::Table(table)) if table.partition_key.is_some()
+        );
+        let declared = to.objects.iter().any(|(id, object)| {
+            let Object::Partition { parent: p, .. } = object else {
+                return false;
+            };
+            p == parent && id.name().is_some_and(|child| !kept.contains(child))
+        });
+        if !stays || declared {
+            continue;
+        }
+        let mut children = 0;
+        for child in of.get(parent).into_iter().flatten() {
+            if to.objects.contains_key(&Id::Table((*child).clone())) {
+                continue;
+            }
+            if kept.insert(child) {
+                keep(to, from, parent, child);
+                children += 1;
+                queue.push(child);
+            }
+        }
+        if children > 0 {
+            notes.push(format!(
+                "{children} partitions of {parent} are not declared and are left alone"
+            ));
+        }
+    }
+}
+
+/// A partition as it will be when its table is as declared.
+fn keep(to: &mut Model, from: &Model, parent: &Name, child: &Name) {
+    let follows = super::plan::anticipate(from, &with_table(to, from, child));
+    for model in [&follows] {
+        for (id, object) in &model.objects {
+            let part = id.table(model) == Some(child) || id.name() == Some(child);
+            if part && !to.objects.contains_key(id) {
+                to.objects.insert(id.clone(), object.clone());
+                let needs = model.needs.get(id).cloned().unwrap_or_default();
+                to.needs.insert(id.clone(), needs);
+            }
+        }
+    }
+    let _ = parent;
+    if let Some(order) = from.column_order.get(child) {
+        to.column_order.insert(child.clone(), order.clone());
+    }
+    let own = super::plan::own(from, child).map(|(id, object)| (id.clone(), object.clone()));
+    to.inherited.extend(own);
+}
+
+/// The declared state with this table in it, so that it can follow its parent.
+fn with_table(to: &Model, from: &Model, child: &Name) -> Model {
+    let mut to = to.clone();
+    for id in [Id::Table(child.clone()), Id::Partition(child.clone())] {
+        if let Some(object) = from.objects.get(&id) {
+            to.objects.insert(id, object.clone());
+        }
+    }
+    to
+}
+
+/// An owner is compared where one is declared: an object that a statement gave to somebody else than whoever loads.
+fn owners(to: &mut Model, from: &Model, user: &str) {
+    let declared: Vec<(Id, String)> = to
+        .owners
+        .iter()
+        .filter(|(id, role)| {
+            let now = from.owners.get(*id).map_or(user, String::as_str);
+            *role != now && to.objects.contains_key(*id)
+        })
+        .map(|(id, role)| (id.clone(), role.clone()))
+        .collect();
+    for (id, role) in declared {
+        let owner = Id::Owner(Box::new(id.clone()));
+        to.needs.entry(owner.clone()).or_default().insert(id);
+        to.objects.insert(owner, Object::Owner { role });
+    }
+}

@@ -1,1 +1,0 @@
-CREATE AGGREGATE x (int) (sfunc = int4pl, stype = int);

@@ -1,1 +1,0 @@
-CREATE TABLE y (id int);

@@ -1,1 +1,0 @@
-CREATE TABLE x (r int4range, CONSTRAINT e EXCLUDE USING gist (r WITH &&));

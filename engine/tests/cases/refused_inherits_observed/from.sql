@@ -1,1 +1,0 @@
-CREATE TABLE base (a int); CREATE TABLE x () INHERITS (base);

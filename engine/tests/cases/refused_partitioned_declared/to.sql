@@ -1,1 +1,0 @@
-CREATE TABLE x (id int) PARTITION BY RANGE (id);

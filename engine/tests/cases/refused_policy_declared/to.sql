@@ -1,1 +1,0 @@
-CREATE TABLE x (id int); CREATE POLICY p ON x USING (true);

@@ -1,1 +1,0 @@
-CREATE TYPE x AS RANGE (subtype = int);

@@ -1,1 +1,0 @@
-CREATE TABLE t (a int, b int); CREATE STATISTICS x ON a, b FROM t;
