@@ -121,7 +121,7 @@ CREATE TABLE t (d d);
 --- rows
 INSERT INTO t VALUES ('a');
 --- check
-SELECT d = 'a' FROM t;
+SELECT d::text = 'a' FROM t;
 --- to
 CREATE TYPE e AS ENUM ('a', 'b');
 CREATE DOMAIN d AS e DEFAULT 'a' CHECK (VALUE <> 'b');

@@ -380,11 +380,11 @@ SELECT a = 1 AND b = 'x' FROM t;
 --- from
 CREATE TABLE t1 (id int PRIMARY KEY);
 --- to
-CREATE TABLE t5 (id int PRIMARY KEY, p int REFERENCES t4);
-CREATE TABLE t4 (id int PRIMARY KEY, p int REFERENCES t3);
-CREATE TABLE t3 (id int PRIMARY KEY, p int REFERENCES t2);
-CREATE TABLE t2 (id int PRIMARY KEY, p int REFERENCES t1);
 CREATE TABLE t1 (id int PRIMARY KEY);
+CREATE TABLE t2 (id int PRIMARY KEY, p int REFERENCES t1);
+CREATE TABLE t3 (id int PRIMARY KEY, p int REFERENCES t2);
+CREATE TABLE t4 (id int PRIMARY KEY, p int REFERENCES t3);
+CREATE TABLE t5 (id int PRIMARY KEY, p int REFERENCES t4);
 
 --- case: everything goes but one table
 --- from
