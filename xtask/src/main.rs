@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use xtask::cache::Cache;
-use xtask::cache::{base, debian, postgres, programs, rust_tools};
+use xtask::cache::{base, debian, pg_dump, postgres, programs, rust_tools};
 use xtask::demo::ImagesFrom;
 use xtask::images::{self, Destination, Loader, Options, Profile};
 use xtask::node::Node;
@@ -157,7 +157,7 @@ enum CacheTask {
 /// Parts of the cache.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
-    /// The PostgreSQL servers.
+    /// The PostgreSQL servers and `pg_dump`.
     Servers,
     /// The base image and the certificates of the product's images.
     Base,
@@ -263,6 +263,7 @@ fn on_cache(cache: &Cache, what: CacheTask) -> Result<()> {
             let wants = |part| only.is_none_or(|one| one == part);
             if wants(Part::Servers) {
                 postgres::home(cache, postgres::MAJORS.iter().map(|(major, _)| *major))?;
+                pg_dump::program(cache)?;
             }
             if wants(Part::Base) {
                 base::root_file_system(cache)?;

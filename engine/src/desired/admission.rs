@@ -221,12 +221,12 @@ fn unquote(word: &str) -> String {
     }
 }
 
-/// The list. Kinds that the catalog reading refuses by name (policies, domains, …) are admitted here, so that the
-/// refusal can name the object.
+/// The list. Kinds that the catalog reading refuses by name are admitted here, so that the refusal can name the object.
 fn declares(statement: &Stmt) -> bool {
     matches!(
         statement,
         Stmt::AlterAggregate(_)
+            | Stmt::AlterCollation(_)
             | Stmt::AlterDomain(_)
             | Stmt::AlterFunction(_)
             | Stmt::AlterIndex(_)
@@ -234,6 +234,7 @@ fn declares(statement: &Stmt) -> bool {
             | Stmt::AlterPolicy(_)
             | Stmt::AlterProcedure(_)
             | Stmt::AlterRoutine(_)
+            | Stmt::AlterRule(_)
             | Stmt::AlterSchema(_)
             | Stmt::AlterSequence(_)
             | Stmt::AlterStatistics(_)
@@ -244,6 +245,7 @@ fn declares(statement: &Stmt) -> bool {
             | Stmt::AlterDefaultPrivileges(_)
             | Stmt::CommentOn(_)
             | Stmt::CreateAggregate(_)
+            | Stmt::CreateCollation(_)
             | Stmt::CreateDomain(_)
             | Stmt::CreateFunction(_)
             | Stmt::CreateIndex(_)
@@ -258,12 +260,19 @@ fn declares(statement: &Stmt) -> bool {
             | Stmt::CreateTrigger(_)
             | Stmt::CreateType(_)
             | Stmt::CreateView(_)
+            | Stmt::DropAggregate(_)
+            | Stmt::DropCollation(_)
+            | Stmt::DropDomain(_)
             | Stmt::DropFunction(_)
             | Stmt::DropIndex(_)
+            | Stmt::DropMaterializedView(_)
+            | Stmt::DropPolicy(_)
             | Stmt::DropProcedure(_)
             | Stmt::DropRoutine(_)
+            | Stmt::DropRule(_)
             | Stmt::DropSchema(_)
             | Stmt::DropSequence(_)
+            | Stmt::DropStatistics(_)
             | Stmt::DropTable(_)
             | Stmt::DropTrigger(_)
             | Stmt::DropType(_)

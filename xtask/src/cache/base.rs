@@ -66,7 +66,8 @@ pub fn certificates(cache: &Cache) -> Result<PathBuf> {
     })
 }
 
-fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+/// The folder's entries, sorted.
+pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
         files.push(entry?.path());

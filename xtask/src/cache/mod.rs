@@ -7,6 +7,7 @@
 pub mod base;
 pub mod debian;
 mod key;
+pub mod pg_dump;
 pub mod postgres;
 pub mod programs;
 pub mod rust_tools;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use super::{Count, Group, libtest};
-use crate::cache::{Cache, debian, postgres, programs};
+use crate::cache::{Cache, debian, pg_dump, postgres, programs};
 use crate::images::{self, Options};
 use crate::node::Node;
 use crate::{progress, run, workspace};
@@ -125,12 +125,14 @@ fn engine(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count> 
     // `ptah-runner resolve git` is among these tests.
     debian::ensure(debian::GIT_TESTS)?;
     let home = postgres::home(cache, ENGINE_MAJORS)?;
+    let pg_dump = pg_dump::program(cache)?;
     let mut count = Count::default();
     for major in ENGINE_MAJORS {
         progress::heading(format!("engine: PostgreSQL {major}"));
         let environment = [
             ("PTAH_PG_HOME", home.clone()),
             ("PTAH_PG_MAJOR", PathBuf::from(major.to_string())),
+            ("PTAH_PG_DUMP", pg_dump.clone()),
             ("TMPDIR", in_memory()),
         ];
         let again = major != postgres::NODE_MAJOR;
