@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::catalog::{Id, Model, Reading, Selectors, read};
 use crate::connect::{Deadline, Session, Target};
-use crate::desired::{Desired, load};
+use crate::desired::{Desired, Renamed, load};
 use crate::error::{Code, Error, Result};
 use crate::observe::{Scope, whereabouts};
 use crate::scratch::{Database, Scratch};
@@ -13,6 +13,7 @@ use crate::scratch::{Database, Scratch};
 pub(crate) struct Declared {
     pub(crate) database: Database,
     pub(crate) scope: Scope,
+    pub(crate) renamed: Vec<Renamed>,
 }
 
 impl Declared {
@@ -24,7 +25,7 @@ impl Declared {
         deadline: &Deadline,
     ) -> Result<Self> {
         let database = scratch.database(roles, deadline).await?;
-        load(desired, &database, own_schema, deadline).await?;
+        let renamed = load(desired, &database, own_schema, deadline).await?;
         let session = database.loader(deadline).await?;
         // `public` is in every new database; it counts as named when it is the URL's own or holds something.
         let rows = session
@@ -43,6 +44,7 @@ impl Declared {
         Ok(Self {
             database,
             scope: Scope::exactly(schemas),
+            renamed,
         })
     }
 
@@ -51,6 +53,7 @@ impl Declared {
         Ok(Self {
             database: scratch.copy(&self.database, deadline).await?,
             scope: self.scope.clone(),
+            renamed: self.renamed.clone(),
         })
     }
 

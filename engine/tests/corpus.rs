@@ -4,7 +4,7 @@
 //! `support/corpus.rs` tells how a table file is written, `support/dump.rs` what two dumps may differ in.
 //! `PTAH_PG_DUMP` names the program. Forward runs in one transaction and backward statement by statement;
 //! `PTAH_CORPUS=full` runs both in both, `PTAH_CORPUS=sensitive` only what differs between server versions, and
-//! `PTAH_CASE=text` the cases whose names contain the text.
+//! `PTAH_CASE=text` the cases whose names contain the text, or those of the file of that name.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "support/dump.rs"]
@@ -29,7 +29,9 @@ fn cases() -> Vec<Case> {
     cases.retain(|case| {
         server().major >= case.since
             && (case.sensitive || !sensitive)
-            && only.as_deref().is_none_or(|text| case.name.contains(text))
+            && only
+                .as_deref()
+                .is_none_or(|text| case.name.contains(text) || case.file == text)
     });
     cases
 }

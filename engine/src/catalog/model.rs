@@ -25,6 +25,8 @@ pub struct Model {
     /// Constraints and indexes that a table has from the table that it is a partition of, or inherits from. They are the
     /// parent's; they become its own when it is detached.
     pub inherited: BTreeMap<Id, Object>,
+    /// Columns by which a partitioned table divides its rows.
+    pub key_columns: BTreeSet<Id>,
     /// Columns that a table has from a parent and by its own declaration: they stay when the parent's go.
     pub merged: BTreeSet<Id>,
     /// Objects outside the scope, or left out of it, that need one in it.
@@ -90,6 +92,19 @@ impl Model {
             _ => None,
         });
         partition.into_iter().chain(inherits)
+    }
+
+    /// The parents, theirs, and so on.
+    #[must_use]
+    pub fn ancestors<'a>(&'a self, table: &'a Name) -> BTreeSet<&'a Name> {
+        let mut found: BTreeSet<&Name> = BTreeSet::new();
+        let mut queue: Vec<&Name> = self.parents(table).collect();
+        while let Some(parent) = queue.pop() {
+            if found.insert(parent) {
+                queue.extend(self.parents(parent));
+            }
+        }
+        found
     }
 
     /// Whether the table has this column from a parent.

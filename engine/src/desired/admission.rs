@@ -7,6 +7,7 @@
 use squawk_syntax::ast::{AstNode as _, SourceFile, Stmt};
 use squawk_syntax::{SyntaxKind, SyntaxNode};
 
+use super::rename::{self, Renamed};
 use super::{Desired, room};
 use crate::error::{Code, Error, Result};
 
@@ -25,6 +26,11 @@ pub struct Statement {
     pub creates_schema: bool,
     /// Settings of the same file that stand before it.
     pub settings: Vec<String>,
+    /// What it makes had another name.
+    pub renames: Vec<Renamed>,
+    /// It gives an object to this role, or remarks on an extension (no role), and does nothing else: what only the owner
+    /// of everything can do.
+    pub by_owner: Option<Option<String>>,
 }
 
 /// An extension that a file asks for; the engine creates it, never the file.
@@ -60,13 +66,17 @@ fn judge_all(file: &str, text: &str, desired: &mut Desired) -> Result<()> {
         let message = format!("{file}:{line} does not parse: {}", clip(error.message()));
         return Err(Error::new(Code::DesiredSyntax, message).about(format!("{file}:{line}")));
     }
-    refuse_renames(file, text, parsed.tree().syntax())?;
+    let marks = rename::marks(parsed.tree().syntax());
+    rename::dangling(file, text, &marks)?;
+    let mut renamed = 0;
     let mut settings: Vec<String> = Vec::new();
     for (index, statement) in parsed.tree().stmts().enumerate() {
         let node = statement.syntax();
         let Some(first) = words(node).next() else { continue };
         let line = line_of(text, usize::from(first.text_range().start()));
         let place = format!("{file}:{line}");
+        let renames = rename::renames(file, text, &statement, &marks)?;
+        renamed += renames.len();
         match judge(&statement, &place)? {
             Verdict::Ignored => {}
             Verdict::Setting(sql) => settings.push(sql),
@@ -78,10 +88,46 @@ fn judge_all(file: &str, text: &str, desired: &mut Desired) -> Result<()> {
                 sql: sql_of(text, node, usize::from(first.text_range().start())),
                 creates_schema: matches!(statement, Stmt::CreateSchema(_)),
                 settings: settings.clone(),
+                renames,
+                by_owner: by_owner(&statement),
             }),
         }
     }
+    if renamed < marks.len() {
+        let message = format!("{file}: a ptah:renamed-from comment stands above no statement");
+        return Err(Error::new(Code::DesiredSyntax, message).about(file));
+    }
     Ok(())
+}
+
+/// The role of `ALTER … OWNER TO role` when that is all, or none of `COMMENT ON EXTENSION`.
+fn by_owner(statement: &Stmt) -> Option<Option<String>> {
+    let words: Vec<String> = words(statement.syntax())
+        .map(|token| token.text().to_owned())
+        .filter(|word| word != ";")
+        .collect();
+    let is = |at: usize, word: &str| words.get(at).is_some_and(|w| w.eq_ignore_ascii_case(word));
+    if is(0, "comment") && is(1, "on") && is(2, "extension") {
+        return Some(None);
+    }
+    let end = words.len().checked_sub(3)?;
+    if !(is(0, "alter") && is(end, "owner") && is(end + 1, "to")) {
+        return None;
+    }
+    let mut depth = 0;
+    let alone = words.iter().all(|word| {
+        match word.as_str() {
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            _ => {}
+        }
+        word != "," || depth > 0
+    });
+    let role = words.last()?;
+    // Whoever loads is meant, who is its owner already.
+    let me = ["current_user", "current_role", "session_user"];
+    let named = !me.iter().any(|word| role.eq_ignore_ascii_case(word));
+    (alone && named).then(|| Some(unquote(role)))
 }
 
 /// The kind of the one statement in a text, such as `CREATE TABLE`; none when it is not exactly one.
@@ -214,7 +260,7 @@ fn extension(words: &[String], place: &str) -> Option<Extension> {
     })
 }
 
-fn unquote(word: &str) -> String {
+pub(super) fn unquote(word: &str) -> String {
     match word.strip_prefix('"').and_then(|w| w.strip_suffix('"')) {
         Some(inner) => inner.replace("\"\"", "\""),
         None => word.to_ascii_lowercase(),
@@ -289,27 +335,8 @@ fn kind_name(statement: &Stmt) -> String {
         .replace('_', " ")
 }
 
-fn refuse_renames(file: &str, text: &str, root: &SyntaxNode) -> Result<()> {
-    let comments = root
-        .descendants_with_tokens()
-        .filter_map(|element| element.into_token());
-    for token in comments.filter(|token| token.kind() == SyntaxKind::COMMENT) {
-        if token
-            .text()
-            .trim_start_matches('-')
-            .trim_start()
-            .starts_with("ptah:renamed-from")
-        {
-            let line = line_of(text, usize::from(token.text_range().start()));
-            let message = format!("{file}:{line}: declared renames are not handled in this build");
-            return Err(Error::new(Code::UnsupportedChange, message).about(format!("{file}:{line}")));
-        }
-    }
-    Ok(())
-}
-
 /// Tokens that are neither blank nor comment.
-fn words(node: &SyntaxNode) -> impl Iterator<Item = squawk_syntax::SyntaxToken> {
+pub(super) fn words(node: &SyntaxNode) -> impl Iterator<Item = squawk_syntax::SyntaxToken> {
     node.descendants_with_tokens()
         .filter_map(|element| element.into_token())
         .filter(|token| !matches!(token.kind(), SyntaxKind::WHITESPACE | SyntaxKind::COMMENT))
@@ -333,7 +360,7 @@ fn sql_of(text: &str, node: &SyntaxNode, start: usize) -> String {
         .to_owned()
 }
 
-fn line_of(text: &str, offset: usize) -> usize {
+pub(super) fn line_of(text: &str, offset: usize) -> usize {
     text.bytes().take(offset).filter(|b| *b == b'\n').count() + 1
 }
 

@@ -3,7 +3,7 @@
 use tokio_postgres::error::ErrorPosition;
 
 use super::admission::clip;
-use super::{Desired, Statement};
+use super::{Desired, Renamed, Statement};
 use crate::connect::{Guard, Session};
 use crate::error::{Code, Error, Result};
 use crate::name::quote;
@@ -12,7 +12,7 @@ use crate::scratch::{Database, limit, limit_of};
 /// What says "not there yet": a schema, relation, type, role, function, column, or the key that a foreign key needs.
 const MISSING: &[&str] = &["3F000", "42P01", "42704", "42883", "42703", "42830"];
 
-/// Loads the whole desired state.
+/// Loads the whole desired state; returns what had another name, with the schema that each is in.
 ///
 /// # Errors
 /// `desired_missing_object` and `desired_rejected` with file, line and statement; `missing_extension`.
@@ -21,13 +21,14 @@ pub(crate) async fn load(
     database: &Database,
     own_schema: &str,
     guard: &Guard,
-) -> Result<()> {
+) -> Result<Vec<Renamed>> {
     let mut loader = Loader {
         session: database.loader(guard).await?,
         database,
         guard,
         own_schema,
         state: None,
+        renamed: Vec::new(),
     };
     let (schemas, others): (Vec<_>, Vec<_>) = desired.statements.iter().partition(|s| s.creates_schema);
     let mut waiting: Vec<&Statement> = loader.pass(schemas).await?.into_iter().map(|(s, _)| s).collect();
@@ -40,7 +41,7 @@ pub(crate) async fn load(
         let before = waiting.len();
         let again = loader.pass(waiting).await?;
         match again.first() {
-            None => return Ok(()),
+            None => return Ok(loader.renamed),
             Some((_, error)) if again.len() == before => return Err(error.clone()),
             Some(_) => waiting = again.into_iter().map(|(statement, _)| statement).collect(),
         }
@@ -54,6 +55,7 @@ struct Loader<'a> {
     own_schema: &'a str,
     /// The file and its settings that the session has now.
     state: Option<(String, Vec<String>)>,
+    renamed: Vec<Renamed>,
 }
 
 impl Loader<'_> {
@@ -66,11 +68,18 @@ impl Loader<'_> {
                 prepare(&self.session, statement, self.own_schema).await?;
                 self.state = Some(wanted);
             }
-            let answer = self
-                .database
-                .execute(&self.session, &statement.sql, self.guard)
-                .await;
-            if let Err(error) = answer.map_err(|error| at(statement, &error))? {
+            let answer = if let Some(role) = &statement.by_owner {
+                self.by_owner(statement, role.as_deref()).await
+            } else {
+                self.database
+                    .execute(&self.session, &statement.sql, self.guard)
+                    .await
+            };
+            let answer = answer.map_err(|error| at(statement, &error))?;
+            if answer.is_ok() {
+                self.remember(statement).await?;
+            }
+            if let Err(error) = answer {
                 let (error, missing) = explain(statement, &error);
                 if !missing {
                     return Err(error);
@@ -79,6 +88,42 @@ impl Loader<'_> {
             }
         }
         Ok(again)
+    }
+
+    /// What only the owner of everything can do: it runs no code of anybody's, and hands nothing to a superuser.
+    async fn by_owner(
+        &self,
+        statement: &Statement,
+        role: Option<&str>,
+    ) -> Result<std::result::Result<u64, tokio_postgres::Error>> {
+        let session = Session::open(&self.database.admin, self.guard).await?;
+        if let Some(role) = role {
+            let inert = "SELECT FROM pg_catalog.pg_roles WHERE rolname::text = $1 AND rolsuper";
+            if !session.query(inert, &[&role]).await?.is_empty() {
+                let place = format!("{}:{}", statement.file, statement.line);
+                let message = format!("{place}: the target has no role {role}");
+                return Err(Error::new(Code::DesiredMissingObject, message).about(role));
+            }
+        }
+        prepare(&session, statement, self.own_schema).await?;
+        session.execute(&statement.sql).await
+    }
+
+    async fn remember(&mut self, statement: &Statement) -> Result<()> {
+        if statement.renames.is_empty() {
+            return Ok(());
+        }
+        let row = self
+            .session
+            .one("SELECT pg_catalog.current_schema()::text", &[])
+            .await?;
+        let schema: Option<String> = row.get(0);
+        self.renamed
+            .extend(statement.renames.iter().cloned().map(|renamed| Renamed {
+                schema: renamed.schema.or_else(|| schema.clone()),
+                ..renamed
+            }));
+        Ok(())
     }
 }
 

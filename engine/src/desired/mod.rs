@@ -5,6 +5,7 @@
 
 mod admission;
 mod load;
+mod rename;
 mod room;
 
 use std::path::{Path, PathBuf};
@@ -12,6 +13,8 @@ use std::path::{Path, PathBuf};
 pub use admission::Statement;
 pub(crate) use admission::{Extension, extension_of, single_statement_kind};
 pub(crate) use load::load;
+pub use rename::Renamed;
+pub(crate) use rename::{Kind, Part};
 
 use crate::error::{Code, Error, Result};
 

@@ -33,14 +33,9 @@ pub(crate) fn anticipate(from: &Model, to: &Model) -> Model {
         }
         if after.is_empty() {
             keep(&mut seen, from, child);
-        } else if before != after {
+        } else {
             merge(&mut seen, from, to, child);
         }
-    }
-    let objects = &seen.objects;
-    seen.needs.retain(|id, _| objects.contains_key(id));
-    for needs in seen.needs.values_mut() {
-        needs.retain(|need| objects.contains_key(need));
     }
     seen
 }
@@ -149,7 +144,7 @@ pub(crate) fn own<'a>(model: &'a Model, child: &'a Name) -> impl Iterator<Item =
         })
 }
 
-/// What a table has already, and shall have from its new parent, becomes the parent's.
+/// What a table has already, and shall have from its parent, becomes the parent's.
 fn merge(seen: &mut Model, from: &Model, to: &Model, child: &Name) {
     let shall: Vec<&Object> = own(to, child).map(|(_, object)| object).collect();
     let has: Vec<Id> = from
@@ -179,7 +174,7 @@ fn merge(seen: &mut Model, from: &Model, to: &Model, child: &Name) {
 }
 
 /// An index's definition from its table on.
-fn nameless(definition: &str) -> &str {
+pub(super) fn nameless(definition: &str) -> &str {
     definition
         .find(" ON ")
         .and_then(|at| definition.get(at..))

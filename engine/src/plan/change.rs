@@ -81,6 +81,34 @@ impl Changes {
             .cloned()
             .collect();
         self.retyped.extend(chosen);
+        // A domain takes no constraint while a column holds it within an array, a composite type or a range.
+        let narrowed: BTreeSet<Id> = self
+            .created
+            .iter()
+            .filter_map(|id| match id {
+                Id::DomainConstraint(domain, _) => Some(Id::Domain(domain.clone())),
+                _ => None,
+            })
+            .chain(
+                self.altered
+                    .iter()
+                    .filter(|id| matches!(id, Id::Domain(_)))
+                    .cloned(),
+            )
+            .filter(|domain| sides.from.objects.contains_key(domain) && sides.to.objects.contains_key(domain))
+            .collect();
+        for domain in narrowed {
+            let within = sides.observed.needs.iter().any(|(id, needs)| {
+                needs.contains(&domain)
+                    && match sides.observed.objects.get(id) {
+                        Some(Object::Column(column)) => column.data_type != domain.path(),
+                        _ => matches!(id, Id::Composite(_) | Id::Range(_)),
+                    }
+            });
+            if within {
+                self.retyped.insert(domain);
+            }
+        }
     }
 
     /// What hangs on something dropped or changed in type goes with it.
@@ -101,6 +129,13 @@ impl Changes {
         let mut carried: BTreeSet<Id> = BTreeSet::new();
         let mut seen: BTreeSet<(Id, bool)> = BTreeSet::new();
         while let Some(id) = queue.pop() {
+            if sides.observed.key_columns.contains(&id) && to.objects.contains_key(&id) {
+                let message = format!(
+                    "{} cannot be changed: rows are divided into partitions by it",
+                    id.describe()
+                );
+                return Err(Error::new(Code::UnsupportedChange, message).about(id.describe()));
+            }
             let dropped = self.dropped.contains(&id) || carried.contains(&id);
             if !seen.insert((id.clone(), dropped)) {
                 continue;
@@ -108,6 +143,15 @@ impl Changes {
             for dependent in dependents.get(&id).into_iter().flatten() {
                 let dependent = *dependent;
                 if self.dropped.contains(dependent) || carried.contains(dependent) {
+                    continue;
+                }
+                // Gone with its parent's, as anticipated.
+                if dropped
+                    && !from.objects.contains_key(dependent)
+                    && sides.observed.objects.contains_key(dependent)
+                {
+                    carried.insert(dependent.clone());
+                    queue.push(dependent.clone());
                     continue;
                 }
                 let lets_go = self.altered.contains(dependent)
@@ -147,6 +191,7 @@ impl Changes {
                             | Id::Policy(..)
                             | Id::Default(..)
                     ) || generated(dependent, from)
+                        || parts_with(dependent, &id, sides)
                 };
                 if !again {
                     continue;
@@ -177,6 +222,27 @@ impl Changes {
         }
         Ok(())
     }
+}
+
+/// Whether a foreign key stands between columns that cannot be compared while only one of them has its new type.
+fn parts_with(dependent: &Id, column: &Id, sides: &Sides<'_>) -> bool {
+    let Some(Object::Constraint(constraint)) = sides.observed.objects.get(dependent) else {
+        return false;
+    };
+    let (Some(Object::Column(old)), Some(Object::Column(new))) =
+        (sides.observed.objects.get(column), sides.to.objects.get(column))
+    else {
+        return false;
+    };
+    let family = |data_type: &str| {
+        let bare = data_type.split('(').next().unwrap_or_default().to_owned();
+        match bare.as_str() {
+            "smallint" | "integer" | "bigint" => "integers".to_owned(),
+            "text" | "character varying" => "texts".to_owned(),
+            _ => bare,
+        }
+    };
+    constraint.class == "f" && family(&old.data_type) != family(&new.data_type)
 }
 
 /// Whether a table has this column, or its default, from a parent.

@@ -7,8 +7,27 @@ use super::draft::{ACCESS_EXCLUSIVE, Draft, SHARE_UPDATE_EXCLUSIVE};
 use crate::catalog::{Column, Identity, NotNull};
 use crate::name::{Name, quote};
 
+/// In which way a column is changed.
+#[derive(Clone, Copy)]
+pub(super) struct How {
+    /// All statements run in one transaction.
+    pub(super) atomic: bool,
+    /// Between the types there is no cast but that of their texts.
+    pub(super) through_text: bool,
+}
+
+/// The cast to text of a type, or of an array of it.
+fn text_of(data_type: &str) -> &'static str {
+    if data_type.ends_with("[]") {
+        "::text[]"
+    } else {
+        "::text"
+    }
+}
+
 /// One statement per aspect, in the order in which the server takes them.
-pub(super) fn alter(table: &Name, name: &str, old: &Column, new: &Column, atomic: bool) -> Vec<Draft> {
+pub(super) fn alter(table: &Name, name: &str, old: &Column, new: &Column, how: How) -> Vec<Draft> {
+    let atomic = how.atomic;
     let head = format!("ALTER TABLE {table} ALTER COLUMN {}", quote(name));
     let what = format!("column {name} of {table}");
     let mut drafts = Vec::new();
@@ -42,7 +61,7 @@ pub(super) fn alter(table: &Name, name: &str, old: &Column, new: &Column, atomic
         _ => {}
     }
     if old.data_type != new.data_type || old.collation != new.collation {
-        add(change_type(table, name, old, new));
+        add(change_type(table, name, old, new, how.through_text));
     }
     if old.not_null && !new.not_null {
         let sql = format!("{head} DROP NOT NULL");
@@ -295,7 +314,7 @@ fn alter_identity(table: &Name, name: &str, old: &Identity, new: &Identity) -> V
     drafts
 }
 
-fn change_type(table: &Name, name: &str, old: &Column, new: &Column) -> Draft {
+fn change_type(table: &Name, name: &str, old: &Column, new: &Column, through_text: bool) -> Draft {
     let column = quote(name);
     let collate = new
         .collation
@@ -321,7 +340,10 @@ fn change_type(table: &Name, name: &str, old: &Column, new: &Column) -> Draft {
         .lock(ACCESS_EXCLUSIVE)
         .rewrites(rewrites || old.collation != new.collation),
         None => Draft::new(
-            format!("{head} USING {column}::{to}"),
+            format!(
+                "{head} USING {column}{}::{to}",
+                if through_text { text_of(from) } else { "" }
+            ),
             format!(
                 "changes the type of column {name} of {table} {change}; values may be altered or refused"
             ),

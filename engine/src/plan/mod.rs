@@ -14,6 +14,7 @@ mod permission;
 mod policy;
 mod privileges;
 mod proof;
+mod rename;
 mod render;
 mod retype;
 mod statements;
@@ -313,7 +314,9 @@ pub async fn diff(
     from = bench.settle(&from).await?;
     to = bench.settle(&to).await?;
     let atomic = policy.transaction_mode.is_atomic();
-    let statements = statements(&from, &to, major, atomic)?;
+    let (renamed, mut all) = bench.renamed(&from, &to, &after.renamed).await?;
+    all.extend(statements(&renamed, &to, major, atomic)?);
+    let statements = all;
     bench.prove(&from, &to, &statements, atomic).await?;
     let (from, to) = (
         from.fingerprint(major, scope.schemas())?,

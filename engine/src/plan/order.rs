@@ -122,14 +122,42 @@ impl Carriers<'_> {
             },
             // An owner that goes while its sequence stays is let go of beforehand, by a statement of its own.
             Id::SequenceOwner(name) => Some(Id::Sequence(name.clone())).filter(|s| dropped.contains(s)),
-            Id::Comment(of) | Id::Owner(of) | Id::Privileges(of, _) => whole
-                .or_else(|| Some((**of).clone()).filter(gone))
-                .or_else(|| id.carriers().into_iter().find(gone)),
+            Id::Comment(of) | Id::Owner(of) | Id::Privileges(of, _) => {
+                whole.or_else(|| Some((**of).clone()).filter(gone)).or_else(|| {
+                    let needs = self.from.needs.get(id).into_iter().flatten();
+                    needs.filter(|need| gone(need)).min().cloned()
+                })
+            }
             Id::DomainConstraint(..) => id.parent().filter(gone),
             Id::Default(..) => whole.or_else(|| id.parent().filter(|c| dropped.contains(c))),
             Id::Table(_) | Id::View(_) | Id::MaterializedView(_) => None,
+            // Tables that refer to each other let go of each other first.
+            Id::Constraint(table, _) if self.refers_back(id, table) => None,
             _ => whole,
         }
+    }
+
+    /// Whether a foreign key leads to a table that is dropped as well and, by foreign keys, back to this one.
+    fn refers_back(&self, id: &Id, table: &crate::name::Name) -> bool {
+        let next = |id: &Id| match self.from.objects.get(id) {
+            Some(Object::Constraint(c)) => c.references.clone(),
+            _ => None,
+        };
+        let mut queue: Vec<crate::name::Name> = next(id).into_iter().filter(|t| t != table).collect();
+        let mut seen: BTreeSet<crate::name::Name> = BTreeSet::new();
+        while let Some(name) = queue.pop() {
+            if name == *table {
+                return true;
+            }
+            if !self.changes.dropped.contains(&Id::Table(name.clone())) || !seen.insert(name.clone()) {
+                continue;
+            }
+            let from = Id::Constraint(name.clone(), String::new());
+            let keys = self.from.objects.range(from..).map(|(id, _)| id);
+            let own = keys.take_while(|id| matches!(id, Id::Constraint(t, _) if *t == name));
+            queue.extend(own.filter_map(next));
+        }
+        false
     }
 
     fn creating(&self, id: &Id) -> Option<Id> {
@@ -217,7 +245,7 @@ fn edges(
     };
     // What needs something is gone, or has let go of it, before that is dropped or changed.
     for (id, needs) in &from.needs {
-        for need in needs {
+        for need in needs.iter().flat_map(|need| with_origin(need, from)) {
             if from.merged.contains(id) && matches!((id, need), (Id::Column(..), Id::Column(..))) {
                 // A column that is a table's own as well goes after its parent's.
                 edge((Act::Drop, need.clone()), (Act::Drop, id.clone()));
@@ -234,7 +262,7 @@ fn edges(
     }
     // What something needs is there, and as it shall be, before that is made or changed.
     for (id, needs) in &to.needs {
-        for need in needs {
+        for need in needs.iter().flat_map(|need| with_origin(need, to)) {
             for before in [Act::Aside, Act::Alter, Act::Create] {
                 for after in [Act::Aside, Act::Alter, Act::Create] {
                     edge((before, need.clone()), (after, id.clone()));
@@ -261,6 +289,16 @@ fn edges(
         }
     }
     edges
+}
+
+/// A column or default, and those above that it comes from: with them it comes and goes, without a change of its own.
+fn with_origin<'a>(id: &'a Id, model: &'a Model) -> impl Iterator<Item = &'a Id> {
+    let above = match id {
+        Id::Column(..) | Id::Default(..) => model.needs.get(id),
+        _ => None,
+    };
+    let same = move |other: &&Id| std::mem::discriminant(*other) == std::mem::discriminant(id);
+    std::iter::once(id).chain(above.into_iter().flatten().filter(same))
 }
 
 /// A partition is detached before what it keeps is touched, and attached when it and its table are complete.

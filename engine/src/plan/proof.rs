@@ -7,12 +7,12 @@
 //! `a IN ('x', 'y')` over `varchar` it makes three spellings in a row, and stays with the last. Such models are
 //! settled: made again until the spelling no longer changes. Nothing but the text of an expression may move.
 
-use ptah_contract::plan_document::Statement;
+use ptah_contract::plan_document::{PrivilegeChange, Statement};
 
-use super::statements;
+use super::{rename, statements};
 use crate::catalog::{Id, Index, Model, Object, Reading, Selectors, read};
 use crate::connect::{Deadline, Session};
-use crate::desired::extension_of;
+use crate::desired::{Renamed, extension_of};
 use crate::error::{Code, Error, Result};
 use crate::name::literal;
 use crate::observe::Scope;
@@ -116,6 +116,53 @@ impl Bench<'_> {
             Code::UnprovenPlan,
             "the server spells an expression otherwise each time it is made",
         ))
+    }
+
+    /// The observed state with its renames done, as the server spells it then, and the statements that do them.
+    ///
+    /// # Errors
+    /// `unsupported_change` for a declared rename that cannot be; as proving.
+    pub(crate) async fn renamed(
+        &self,
+        from: &Model,
+        to: &Model,
+        declared: &[Renamed],
+    ) -> Result<(Model, Vec<Statement>)> {
+        let mut model = from.clone();
+        let mut statements = Vec::new();
+        let mut rebuilt: Option<Rebuilt> = None;
+        // What follows from a declared rename shows when that is done.
+        for round in 0..2 {
+            let renames = if round == 0 {
+                rename::declared(declared, &model, to)?
+            } else {
+                rename::implied(&model, to)
+            };
+            if renames.is_empty() {
+                continue;
+            }
+            let database = match rebuilt.take() {
+                Some(rebuilt) => rebuilt,
+                None => self.rebuild(from).await?,
+            };
+            let mut named = Vec::new();
+            let mut before = model.clone();
+            for rename in &renames {
+                named.push(rename.statement(&before));
+                before = rename::follow(&before, rename);
+            }
+            run(&named, true, &database.database, self.deadline, "a rename").await?;
+            let mut found = self.read(&database.database).await?;
+            for id in &database.lacking {
+                if let Some(object) = from.objects.get(id) {
+                    found.objects.insert(id.clone(), object.clone());
+                }
+            }
+            model = rename::keep(found, before);
+            statements.extend(named);
+            rebuilt = Some(database);
+        }
+        Ok((model, statements))
     }
 
     /// By a new session: what ran in another may have changed that one's settings.
@@ -232,7 +279,19 @@ async fn run(
             }
             continue;
         }
-        let answer = database.execute(&loader, &statement.sql, deadline).await;
+        let answer = if of_an_owner(statement) {
+            let admin = Session::open(&database.admin, deadline).await?;
+            if atomic {
+                loader.batch("the proof", "COMMIT").await?;
+            }
+            let answer = admin.execute(&statement.sql).await;
+            if atomic {
+                loader.batch("the proof", "BEGIN").await?;
+            }
+            answer
+        } else {
+            database.execute(&loader, &statement.sql, deadline).await
+        };
         let answer = answer.map_err(|error| match error.kind() {
             Code::ScratchLimit => failed(Code::ScratchLimit, &error.to_string()),
             _ => error,
@@ -257,6 +316,12 @@ async fn run(
         ));
     }
     Ok(())
+}
+
+/// What the loading role has no right to, by design, and what runs nobody's code.
+fn of_an_owner(statement: &Statement) -> bool {
+    statement.privileges.contains(&PrivilegeChange::Ownership)
+        || statement.sql.starts_with("COMMENT ON EXTENSION ")
 }
 
 fn equal(found: &Model, wanted: &Model, what: &str) -> Result<()> {

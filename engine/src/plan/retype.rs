@@ -142,34 +142,19 @@ pub(super) fn move_column(
         .as_ref()
         .map(|c| format!(" COLLATE {c}"))
         .unwrap_or_default();
-    let array = if t.ends_with("[]") { "[]" } else { "" };
-    let through = match (from.objects.get(of), to.objects.get(of)) {
-        (Some(Object::Domain(_)), Some(Object::Domain(domain))) => {
-            format!(" USING {column}::{}{array}::{t}", domain.data_type)
-        }
-        (Some(Object::Composite { attributes: a }), Some(Object::Composite { attributes: b })) => {
-            if !array.is_empty() {
-                let message = format!(
-                    "{} cannot be changed: rows hold arrays of {}",
-                    id.describe(),
-                    of.describe()
-                );
-                return Err(Error::new(Code::UnsupportedChange, message).about(id.describe()));
-            }
-            let values: Vec<String> = b
-                .iter()
-                .map(|new| match a.iter().find(|old| old.name == new.name) {
-                    Some(_) => format!("({column}).{}::{}", quote(&new.name), new.data_type),
-                    None => format!("NULL::{}", new.data_type),
-                })
-                .collect();
-            format!(
-                " USING CASE WHEN {column} IS NOT DISTINCT FROM NULL THEN NULL ELSE ROW({})::{t} END",
-                values.join(", ")
-            )
-        }
-        (Some(Object::Collation { .. }), _) => String::new(),
-        _ => format!(" USING {column}::text{array}::{t}"),
+    let mover = Mover { changes, from, to };
+    let through = if matches!(to.objects.get(of), Some(Object::Collation { .. })) {
+        String::new()
+    } else {
+        let Some(moved) = mover.expression(&column, t) else {
+            let message = format!(
+                "{} cannot be changed: rows hold arrays of {}",
+                id.describe(),
+                of.describe()
+            );
+            return Err(Error::new(Code::UnsupportedChange, message).about(id.describe()));
+        };
+        format!(" USING {moved}")
     };
     let draft = Draft::new(
         format!("ALTER TABLE {table} ALTER COLUMN {column} TYPE {t}{collate}{through}"),
@@ -184,4 +169,53 @@ pub(super) fn move_column(
     } else {
         draft
     }))
+}
+
+/// Writes values of old types as values of the new ones of the same names.
+struct Mover<'a> {
+    changes: &'a Changes,
+    from: &'a Model,
+    to: &'a Model,
+}
+
+impl Mover<'_> {
+    /// The value of an expression as one of this type; none for arrays of composite types, which no expression can move.
+    fn expression(&self, value: &str, data_type: &str) -> Option<String> {
+        let bare = data_type.trim_end_matches("[]");
+        let array = &data_type[bare.len()..];
+        let retyped = self
+            .changes
+            .retyped
+            .iter()
+            .find(|id| id.is_type() && id.path() == bare);
+        let Some(id) = retyped else {
+            return Some(format!("{value}::{data_type}"));
+        };
+        match (self.from.objects.get(id), self.to.objects.get(id)) {
+            (Some(Object::Domain(_)), Some(Object::Domain(domain))) => {
+                let through = self.expression(value, &format!("{}{array}", domain.data_type))?;
+                Some(format!("{through}::{data_type}"))
+            }
+            (Some(Object::Composite { attributes: a }), Some(Object::Composite { attributes: b })) => {
+                if !array.is_empty() {
+                    return None;
+                }
+                let mut values = Vec::new();
+                for new in b {
+                    values.push(match a.iter().find(|old| old.name == new.name) {
+                        Some(_) => {
+                            let part = format!("({value}).{}", quote(&new.name));
+                            self.expression(&part, &new.data_type)?
+                        }
+                        None => format!("NULL::{}", new.data_type),
+                    });
+                }
+                Some(format!(
+                    "CASE WHEN {value} IS NOT DISTINCT FROM NULL THEN NULL ELSE ROW({})::{data_type} END",
+                    values.join(", ")
+                ))
+            }
+            _ => Some(format!("{value}::text{array}::{data_type}")),
+        }
+    }
 }

@@ -18,6 +18,9 @@ found(classid, objid, kind, nsp, name) AS (
   UNION ALL SELECT 2620, g.oid, 'trigger of a partition that fires otherwise than its table''s', nspname,
     relname::text || '.' || g.tgname::text FROM rel JOIN pg_catalog.pg_trigger g ON g.tgrelid = rel.oid
     JOIN pg_catalog.pg_trigger o ON o.oid = g.tgparentid WHERE g.tgenabled <> o.tgenabled AND NOT g.tgisinternal
+  UNION ALL SELECT 1259, rel.oid, 'index of a partition with options of its own', nspname, rel.relname::text FROM rel
+    JOIN pg_catalog.pg_inherits h ON h.inhrelid = rel.oid JOIN pg_catalog.pg_class o ON o.oid = h.inhparent
+    WHERE rel.relkind IN ('i', 'I') AND rel.reloptions IS DISTINCT FROM o.reloptions
   UNION ALL SELECT 1247, t.oid, 'base type', s.nspname, t.typname::text FROM s
     JOIN pg_catalog.pg_type t ON t.typnamespace = s.oid
     WHERE t.typtype = 'b' AND NOT EXISTS (SELECT FROM pg_catalog.pg_type e WHERE e.oid = t.typelem AND e.typarray = t.oid)

@@ -22,19 +22,13 @@ pub(super) async fn comments(session: &Session, grow: &mut Growing) -> Result<()
             grow.model
                 .objects
                 .insert(Id::Comment(Box::new(of)), Object::Comment { text });
-        } else if let Some(id) = grow.ids.get(&address).cloned() {
-            if grow.shadows.contains(&address) {
-                return Err(unsupported(&format!(
-                    "comment on what stands behind {}",
-                    id.describe()
-                )));
+        } else {
+            let made = grow.subject(address, |of| Id::Comment(Box::new(of)))?;
+            // A table's row type is no type that can have a comment.
+            let row_type = |id: &Id| address.0 == TYPE && !id.parent().is_some_and(|of| of.is_type());
+            if let Some(id) = made.filter(|id| !row_type(id)) {
+                grow.model.objects.insert(id, Object::Comment { text });
             }
-            if address.0 == TYPE && !id.is_type() {
-                continue;
-            }
-            grow.model
-                .objects
-                .insert(Id::Comment(Box::new(id)), Object::Comment { text });
         }
     }
     Ok(())
@@ -61,15 +55,15 @@ pub(super) async fn privileges(session: &Session, reading: &Reading<'_>, grow: &
     };
     for row in session.query(q::PRIVILEGES, &[&reading.user]).await? {
         let address: Address = (row.get(0), row.get(1), row.get(2));
-        let of = loose_column(address, grow).or_else(|| grow.ids.get(&address).cloned());
-        let Some(of) = of else { continue };
-        if grow.shadows.contains(&address) {
-            return Err(unsupported(&format!(
-                "privileges on what stands behind {}",
-                of.describe()
-            )));
+        let role: String = row.get(3);
+        let make = |of: Id| Id::Privileges(Box::new(of), role.clone());
+        let id = match loose_column(address, grow) {
+            Some(of) => Some(make(of)),
+            None => grow.subject(address, make)?,
+        };
+        if let Some(id) = id {
+            note(id, row.get(4), row.get(5));
         }
-        note(Id::Privileges(Box::new(of), row.get(3)), row.get(4), row.get(5));
     }
     let rows = session
         .query(q::DEFAULT_PRIVILEGES, &[&reading.scope, &reading.user])
@@ -138,6 +132,8 @@ pub(super) async fn depends(session: &Session, reading: &Reading<'_>, grow: &mut
         if kind == "e"
             || (from.0 == TRIGGER && internal.contains(&from.1))
             || PUBLICATION_CLASSES.contains(&from.0)
+            // What a partition has from its table needs what that needs.
+            || (grow.shadows.contains(&from) && !grow.behind.contains_key(&from))
         {
             continue;
         }
@@ -147,6 +143,9 @@ pub(super) async fn depends(session: &Session, reading: &Reading<'_>, grow: &mut
                 // An extension's members need each other; that is the extension's business. A partitioned table is
                 // recorded as needing the columns of its key, which are part of it.
                 let part = matches!((&id, &need), (Id::Table(table), Id::Column(of, _)) if table == of);
+                if part {
+                    grow.model.key_columns.insert(need.clone());
+                }
                 if id != need && !part && !matches!(id, Id::Extension(_)) {
                     grow.model.needs.entry(id).or_default().insert(need);
                 }
@@ -198,12 +197,20 @@ fn structural(grow: &mut Growing) {
                 }
             }
             Id::Column(table, column) => {
-                let parents = model.parents(table);
-                needs.extend(parents.map(|parent| Id::Column(parent.clone(), column.clone())));
+                let above = model.ancestors(table);
+                needs.extend(
+                    above
+                        .into_iter()
+                        .map(|table| Id::Column(table.clone(), column.clone())),
+                );
             }
             Id::Default(table, column) => {
-                let parents = model.parents(table);
-                needs.extend(parents.map(|parent| Id::Default(parent.clone(), column.clone())));
+                let above = model.ancestors(table);
+                needs.extend(
+                    above
+                        .into_iter()
+                        .map(|table| Id::Default(table.clone(), column.clone())),
+                );
             }
             Id::Inherits(_, parent) => needs.push(Id::Table(parent.clone())),
             Id::DefaultPrivileges(d) => needs.push(Id::Schema(d.schema.clone())),
@@ -292,14 +299,6 @@ async fn describe(session: &Session, addresses: &[Address]) -> Result<Vec<String
         .iter()
         .map(|row| row.get::<_, Option<String>>(0).unwrap_or_default())
         .collect())
-}
-
-fn unsupported(object: &str) -> Error {
-    Error::new(
-        Code::UnsupportedObject,
-        format!("{object} cannot be handled in this build"),
-    )
-    .about(object)
 }
 
 fn outside(object: &str, other: &str) -> Error {

@@ -50,6 +50,8 @@ struct Growing {
     /// Addresses that stand for something else than themselves: an index behind a constraint, a partition's part of what
     /// its table has, a sequence behind an identity column. Nothing of their own can be declared.
     shadows: HashSet<Address>,
+    /// Those of them that can have a comment or privileges all the same, as what.
+    behind: HashMap<Address, Id>,
     /// Tables, views and composite types by OID, with `relkind`.
     relations: HashMap<u32, (Name, String)>,
     /// Columns of views and composite types, which are no objects of their own.
@@ -69,6 +71,30 @@ impl Growing {
     fn shadow(&mut self, address: Address, id: Id) {
         self.shadows.insert(address);
         self.ids.insert(address, id);
+    }
+
+    /// Takes an address for another object's, behind which it stands under a name of its own.
+    fn stands_behind(&mut self, address: Address, id: Id, own: Id) {
+        self.behind.insert(address, own);
+        self.shadow(address, id);
+    }
+
+    /// What a comment or privileges at this address are of; an error when that cannot be declared.
+    fn subject(&mut self, address: Address, make: impl Fn(Id) -> Id) -> Result<Option<Id>> {
+        let Some(id) = self.ids.get(&address).cloned() else {
+            return Ok(None);
+        };
+        if !self.shadows.contains(&address) {
+            return Ok(Some(make(id)));
+        }
+        let Some(own) = self.behind.get(&address) else {
+            let object = format!("a comment or privileges on what stands behind {}", id.describe());
+            let message = format!("{object} cannot be handled in this build");
+            return Err(Error::new(Code::UnsupportedObject, message).about(id.describe()));
+        };
+        let hangs = make(own.clone());
+        self.model.needs.entry(hangs.clone()).or_default().insert(id);
+        Ok(Some(hangs))
     }
 
     fn own(&mut self, id: &Id, mine: bool, owner: &str, user: &str) {

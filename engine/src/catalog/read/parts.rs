@@ -74,7 +74,10 @@ async fn constraints(session: &Session, scope: &[String], grow: &mut Growing) ->
         }
         let index: u32 = row.get(5);
         if index != 0 {
-            grow.shadow((CLASS, index, 0), id.clone());
+            let behind = id.name().map(|table| Id::Index(Name::new(&table.schema, &name)));
+            if let Some(behind) = behind {
+                grow.stands_behind((CLASS, index, 0), id.clone(), behind);
+            }
         }
         own.insert((relation, name), id.clone());
         grow.add((CONSTRAINT, oid, 0), id, object);

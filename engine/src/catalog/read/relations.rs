@@ -274,7 +274,7 @@ fn sequence(row: &Row, grow: &mut Growing, columns: &HashMap<(u32, i32), Id>) ->
                 identity.sequence_name = (name != usual).then(|| name.sql());
                 identity.sequence = sequence;
             }
-            grow.shadow((CLASS, oid, 0), id);
+            grow.stands_behind((CLASS, oid, 0), id, Id::Sequence(name));
         }
         (Some("a"), Some(Id::Column(table, column))) => {
             let object = Object::SequenceOwner { table, column };

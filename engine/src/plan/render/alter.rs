@@ -70,7 +70,11 @@ impl Renderer<'_> {
                     table,
                     name,
                 )?);
-                drafts.extend(column::alter(table, name, old, new, self.atomic));
+                let how = column::How {
+                    atomic: self.atomic,
+                    through_text: self.through_text(&old.data_type, &new.data_type),
+                };
+                drafts.extend(column::alter(table, name, old, new, how));
                 return Ok(drafts);
             }
             (Id::SequenceOwner(name), _, Object::SequenceOwner { table, column }) => Draft::new(
@@ -167,6 +171,16 @@ impl Renderer<'_> {
             }
             _ => return Err(Error::internal("an object is of another kind than its identity")),
         }])
+    }
+
+    /// Whether one of the two is an enum or a range of ours, which casts to nothing but text.
+    fn through_text(&self, old: &str, new: &str) -> bool {
+        let ours = |model: &crate::catalog::Model, data_type: &str| {
+            model.objects.keys().any(|id| {
+                matches!(id, Id::Enum(_) | Id::Range(_)) && id.path() == data_type.trim_end_matches("[]")
+            })
+        };
+        ours(self.from, old) || ours(self.to, new)
     }
 
     fn alter_constraint(

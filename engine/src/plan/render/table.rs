@@ -76,6 +76,14 @@ impl Renderer<'_> {
         Ok(drafts)
     }
 
+    /// A column whose type stays.
+    fn plainly(&self) -> column::How {
+        column::How {
+            atomic: self.atomic,
+            through_text: false,
+        }
+    }
+
     /// What a new table has of this column from its parents, with the default; none when it is the table's own.
     fn from_parents(&self, table: &Name, name: &str) -> Option<(Column, Option<&str>)> {
         self.to.parents(table).find_map(|parent| {
@@ -101,7 +109,7 @@ impl Renderer<'_> {
         default: Option<&str>,
         column: &Column,
     ) -> Vec<Draft> {
-        let mut drafts = column::alter(table, name, given, column, self.atomic);
+        let mut drafts = column::alter(table, name, given, column, self.plainly());
         let id = Id::Default(table.clone(), name.to_owned());
         let wanted = match self.to.objects.get(&id) {
             Some(Object::Default { expression }) => Some(expression.as_str()),
@@ -144,7 +152,7 @@ impl Renderer<'_> {
             not_null: column.not_null && !not_valid,
             ..column.clone()
         };
-        column::alter(table, name, &plain, column, self.atomic)
+        column::alter(table, name, &plain, column, self.plainly())
     }
 
     pub(super) fn add_column(
@@ -316,19 +324,11 @@ impl Renderer<'_> {
         .data_dependent()
     }
 
+    /// Not `CONCURRENTLY`: that leaves a check of the bounds behind, under a name that the server chooses.
     pub(super) fn detach(&self, child: &Name, parent: &Name, reason: String) -> Draft {
-        let has_default = self.from.objects.iter().any(|(_, object)| {
-            matches!(object, Object::Partition { parent: p, bound } if p == parent && bound == "DEFAULT")
-        });
-        let sql = format!("ALTER TABLE {parent} DETACH PARTITION {child}");
-        if self.atomic || has_default {
-            Draft::new(sql, reason).warning().lock(ACCESS_EXCLUSIVE)
-        } else {
-            Draft::new(format!("{sql} CONCURRENTLY"), reason)
-                .warning()
-                .lock(SHARE_UPDATE_EXCLUSIVE)
-                .alone()
-        }
+        Draft::new(format!("ALTER TABLE {parent} DETACH PARTITION {child}"), reason)
+            .warning()
+            .lock(ACCESS_EXCLUSIVE)
     }
 
     pub(super) fn attach(
