@@ -133,6 +133,7 @@ COMMENT ON COLUMN v.a IS 'v.a';
 COMMENT ON FUNCTION f(t) IS 'f';
 
 --- case: an empty comment is none
+--- same
 --- from
 CREATE TABLE t (a int);
 COMMENT ON TABLE t IS '';

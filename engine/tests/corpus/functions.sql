@@ -17,6 +17,7 @@ CREATE FUNCTION f() RETURNS int LANGUAGE sql AS $$
 $$;
 
 --- case: quoting of a body is no change
+--- same
 --- from
 CREATE FUNCTION f() RETURNS text LANGUAGE sql AS 'SELECT ''it''';
 CREATE FUNCTION g() RETURNS int LANGUAGE sql AS 'SELECT 1';

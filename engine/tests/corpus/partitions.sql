@@ -303,7 +303,7 @@ CREATE INDEX mine ON p1 (v);
 CREATE INDEX ours ON ONLY p (v);
 ALTER INDEX ours ATTACH PARTITION mine;
 
---- case: an index on the parent alone is invalid until all partitions have it
+--- case: an index of the parent with an order
 --- from
 CREATE TABLE p (k int, v text) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);

@@ -40,6 +40,7 @@ SELECT a = 1 AND c = 3 AND b = 'new' FROM t;
 CREATE TABLE t (a int, b text NOT NULL DEFAULT 'new', c int);
 
 --- case: columns in another order are the same table
+--- same
 --- from
 CREATE TABLE t (a int PRIMARY KEY, b text DEFAULT 'b', c date NOT NULL, CHECK (a > 0));
 --- rows
@@ -202,6 +203,7 @@ SELECT a = '{1,2}' AND b = '{3,4}' FROM t;
 CREATE TABLE t (id int, a bigint[], b int[]);
 
 --- case: array dimensions and bounds are not kept by the server
+--- same
 --- from
 CREATE TABLE t (a int[], b int[3][3], c int ARRAY);
 --- to
