@@ -4,8 +4,8 @@
 //! `support/corpus.rs` tells how a table file is written, `support/dump.rs` what two dumps may differ in.
 //! `PTAH_PG_DUMP` names the program. Forward runs in one transaction and backward statement by statement;
 //! `PTAH_CORPUS=full` runs both in both, `PTAH_CORPUS=sensitive` only what differs between server versions,
-//! `PTAH_CORPUS=sides` plans nothing and only dumps both sides, and `PTAH_CASE=text` takes the cases whose names contain
-//! the text.
+//! `PTAH_CORPUS=sides` plans nothing and only dumps both sides, and `PTAH_CASE=text` takes the cases whose `file: name`
+//! contains the text.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "support/dump.rs"]
@@ -34,7 +34,9 @@ fn cases() -> Vec<Case> {
     cases.retain(|case| {
         server().major >= case.since
             && (case.sensitive || !word("sensitive"))
-            && only.as_deref().is_none_or(|text| case.name.contains(text))
+            && only
+                .as_deref()
+                .is_none_or(|text| format!("{}: {}", case.file, case.name).contains(text))
     });
     cases
 }

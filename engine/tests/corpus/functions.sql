@@ -242,7 +242,8 @@ CREATE TABLE s.u (id int);
 SET search_path = s, public;
 SET check_function_bodies = off;
 CREATE FUNCTION public.f() RETURNS bigint LANGUAGE sql SET search_path = s AS 'SELECT count(*) FROM u, t';
-RESET check_function_bodies;
+SET check_function_bodies = on;
+SET search_path = public;
 
 --- case: a body that names a table that comes later
 --- from
