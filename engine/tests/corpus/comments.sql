@@ -24,6 +24,7 @@ CREATE TABLE t (a int PRIMARY KEY);
 COMMENT ON TABLE t IS NULL;
 
 --- case: constraints of every kind
+--- sensitive
 --- from
 CREATE TABLE t (a int PRIMARY KEY, b int UNIQUE, c int CHECK (c > 0), d int REFERENCES t, r int4range, EXCLUDE USING gist (r WITH &&));
 --- to

@@ -80,6 +80,7 @@ GRANT EXECUTE ON FUNCTION f(int) TO reader;
 REVOKE EXECUTE ON FUNCTION f(int) FROM PUBLIC;
 
 --- case: results in a table
+--- sensitive
 --- from
 CREATE FUNCTION f() RETURNS TABLE (a int, b text) LANGUAGE sql AS 'SELECT 1, ''x''';
 CREATE VIEW v AS SELECT a FROM f();
@@ -139,6 +140,7 @@ CREATE FUNCTION f() RETURNS SETOF int LANGUAGE sql STABLE ROWS 10 AS 'SELECT 1';
 CREATE FUNCTION f() RETURNS SETOF int LANGUAGE sql VOLATILE PARALLEL RESTRICTED ROWS 500 COST 7 AS 'SELECT 1';
 
 --- case: settings
+--- sensitive
 --- from
 CREATE FUNCTION f() RETURNS int LANGUAGE sql SET search_path = public AS 'SELECT 1';
 CREATE FUNCTION g() RETURNS int LANGUAGE sql AS 'SELECT 1';
@@ -169,6 +171,7 @@ COMMENT ON PROCEDURE p(int, int) IS 'p';
 GRANT EXECUTE ON PROCEDURE p(int, int) TO reader;
 
 --- case: a procedure with an argument that goes out
+--- sensitive
 --- from
 CREATE PROCEDURE p(a int, OUT b int) LANGUAGE plpgsql AS 'BEGIN b := a; END';
 --- to

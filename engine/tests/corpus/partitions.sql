@@ -52,6 +52,7 @@ CREATE TABLE p0 PARTITION OF p FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE p1 PARTITION OF p FOR VALUES WITH (MODULUS 2, REMAINDER 1);
 
 --- case: a partition is detached and stays with its rows
+--- sensitive
 --- from
 CREATE TABLE p (k int, v text) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
@@ -71,6 +72,7 @@ INSERT INTO p1 VALUES (1, 'a'); INSERT INTO p VALUES (11, 'b');
 SELECT count(*) = 2 FROM p;
 
 --- case: a detached partition loses what it had from its parent
+--- sensitive
 --- from
 CREATE TABLE p (k int NOT NULL, v text CHECK (v <> ''), PRIMARY KEY (k)) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
@@ -96,6 +98,7 @@ CREATE TABLE p (k int) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
 
 --- case: an existing table with other order of columns is attached
+--- sensitive
 --- from
 CREATE TABLE p (k int, v text, w date) PARTITION BY LIST (k);
 CREATE TABLE p1 (w date, v text, k int);
@@ -178,6 +181,7 @@ CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1);
 CREATE TABLE p2 PARTITION OF p DEFAULT;
 
 --- case: several levels
+--- sensitive
 --- from
 CREATE TABLE p (k int, at date) PARTITION BY LIST (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1) PARTITION BY RANGE (at);
@@ -245,6 +249,7 @@ CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1);
 CREATE TABLE p2 PARTITION OF p FOR VALUES IN (2);
 
 --- case: primary key of a partitioned table
+--- sensitive
 --- from
 CREATE TABLE p (k int, v int) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
@@ -334,6 +339,7 @@ CREATE TABLE p1 PARTITION OF p (v DEFAULT 'one') FOR VALUES FROM (0) TO (10);
 CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (10) TO (20);
 
 --- case: a partition's check and not null of its own
+--- sensitive
 --- from
 CREATE TABLE p (k int, v text) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
@@ -358,6 +364,7 @@ CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
 CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (10) TO (20);
 
 --- case: foreign keys from a partitioned table
+--- sensitive
 --- from
 CREATE TABLE q (id int PRIMARY KEY);
 CREATE TABLE p (k int, q int) PARTITION BY RANGE (k);
@@ -372,6 +379,7 @@ CREATE TABLE p (k int, q int REFERENCES q ON DELETE CASCADE) PARTITION BY RANGE 
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
 
 --- case: foreign keys to a partitioned table
+--- sensitive
 --- from
 CREATE TABLE p (k int PRIMARY KEY) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
@@ -397,6 +405,7 @@ CREATE TABLE p (k int, q int) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p (CONSTRAINT p1_q FOREIGN KEY (q) REFERENCES q) FOR VALUES FROM (0) TO (10);
 
 --- case: triggers of the parent
+--- sensitive
 --- from
 CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
 CREATE TABLE p (k int, v int) PARTITION BY RANGE (k);
@@ -422,6 +431,7 @@ CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
 CREATE TRIGGER a AFTER INSERT ON p FOR EACH ROW EXECUTE FUNCTION f();
 
 --- case: a partition's state of the parent's trigger
+--- sensitive
 --- from
 CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
 CREATE TABLE p (k int) PARTITION BY RANGE (k);

@@ -1,6 +1,7 @@
 -- Declared renames: the comment stands above the object in the target, and the rows stay.
 
 --- case: a table takes a new name
+--- sensitive
 --- from
 CREATE TABLE old (id int PRIMARY KEY, a text UNIQUE, b int CHECK (b > 0), n serial);
 CREATE INDEX old_b ON old (b);
@@ -15,6 +16,7 @@ CREATE TABLE fresh (id int PRIMARY KEY, a text UNIQUE, b int CHECK (b > 0), n se
 CREATE INDEX old_b ON fresh (b);
 
 --- case: a table takes a new name and back
+--- sensitive
 --- from
 -- ptah:renamed-from fresh
 CREATE TABLE old (id int PRIMARY KEY, up int REFERENCES old);
@@ -31,6 +33,7 @@ INSERT INTO fresh VALUES (1, 1);
 SELECT id = 1 FROM old;
 
 --- case: a column takes a new name
+--- sensitive
 --- from
 CREATE TABLE t (
   id int PRIMARY KEY,

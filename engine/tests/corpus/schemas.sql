@@ -46,6 +46,7 @@ CREATE SCHEMA s;
 CREATE TABLE s.t (a int);
 
 --- case: references across schemas
+--- sensitive
 --- from
 CREATE SCHEMA s;
 CREATE SCHEMA r;

@@ -8,6 +8,7 @@ CREATE TABLE t (a int, b varchar(5), c timestamptz, d decimal(5,2), e float8, f 
 CREATE TABLE t (a integer, b character varying(5), c timestamp with time zone, d numeric(5,2), e double precision, f character(1), g boolean, h timestamp(3) without time zone);
 
 --- case: expressions
+--- sensitive
 --- same
 --- from
 CREATE TABLE t (a int CHECK (a IN (1, 2)), b text DEFAULT 'x', c boolean DEFAULT true, d timestamptz DEFAULT CURRENT_TIMESTAMP, e text CHECK (e LIKE 'a%'), f int CHECK (f BETWEEN 1 AND 5));
@@ -15,6 +16,7 @@ CREATE TABLE t (a int CHECK (a IN (1, 2)), b text DEFAULT 'x', c boolean DEFAULT
 CREATE TABLE t (a int CHECK (a = ANY (ARRAY[1, 2])), b text DEFAULT 'x'::text, c boolean DEFAULT 't', d timestamptz DEFAULT CURRENT_TIMESTAMP, e text CHECK (e ~~ 'a%'::text), f int CHECK ((f >= 1) AND (f <= 5)));
 
 --- case: constraints within and after the table
+--- sensitive
 --- same
 --- from
 CREATE TABLE p (id int PRIMARY KEY, a int UNIQUE, b int CHECK (b > 0), c int NOT NULL);
@@ -47,6 +49,7 @@ CREATE INDEX i ON public.t USING btree (a int4_ops ASC NULLS LAST);
 CREATE INDEX j ON public.t USING btree (lower(b) text_ops) WHERE (a > 0);
 
 --- case: partitions attached and created so
+--- sensitive
 --- same
 --- from
 CREATE TABLE p (k int, v text) PARTITION BY RANGE (k);
@@ -59,6 +62,7 @@ ALTER TABLE p ATTACH PARTITION p1 FOR VALUES FROM (0) TO (10);
 CREATE INDEX p_v ON p (v);
 
 --- case: views
+--- sensitive
 --- same
 --- from
 CREATE TABLE t (a int, b text);
@@ -68,6 +72,7 @@ CREATE TABLE t (a int, b text);
 CREATE OR REPLACE VIEW public.v (a, b) AS SELECT t.a, t.b FROM public.t WHERE (t.a > 0);
 
 --- case: built up and altered
+--- sensitive
 --- same
 --- from
 CREATE TABLE t (a bigint NOT NULL, c text DEFAULT 'c');

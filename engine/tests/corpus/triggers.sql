@@ -56,6 +56,7 @@ CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
 CREATE TRIGGER r BEFORE UPDATE OF a ON t FOR EACH ROW EXECUTE FUNCTION f();
 
 --- case: a condition
+--- sensitive
 --- from
 CREATE TABLE t (a int, b text);
 CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
@@ -110,6 +111,7 @@ CREATE VIEW v AS SELECT a, 1 AS b FROM t;
 CREATE TRIGGER r INSTEAD OF INSERT OR UPDATE OR DELETE ON v FOR EACH ROW EXECUTE FUNCTION f('x');
 
 --- case: a constraint trigger
+--- sensitive
 --- from
 CREATE TABLE t (a int);
 CREATE TABLE u (a int);
@@ -132,6 +134,7 @@ CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'
 CREATE TRIGGER r AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION f();
 
 --- case: transition tables
+--- sensitive
 --- from
 CREATE TABLE t (a int);
 CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
