@@ -1,4 +1,5 @@
--- Partitioned tables and their partitions.
+-- Partitioned tables and their partitions. Where a side lists no partition of a parent, those that are there are left
+-- alone: so each side lists one, or names the other's as a table of its own.
 
 --- case: a partitioned table is new
 --- from
@@ -457,11 +458,13 @@ CREATE TABLE p1 PARTITION OF p FOR VALUES FROM ('a', MINVALUE) TO ('m', 5);
 CREATE TABLE d (k date) PARTITION BY RANGE (k);
 CREATE TABLE d1 PARTITION OF d FOR VALUES FROM ('2020-01-01') TO ('2020-02-01');
 CREATE TABLE b (k boolean) PARTITION BY LIST (k);
+CREATE TABLE b0 PARTITION OF b FOR VALUES IN (false);
 --- to
 CREATE TABLE d (k date) PARTITION BY RANGE (k);
 CREATE TABLE d1 PARTITION OF d FOR VALUES FROM ('2020-01-01') TO ('2020-02-01');
 CREATE TABLE d2 PARTITION OF d FOR VALUES FROM ('2020-02-01') TO ('infinity');
 CREATE TABLE b (k boolean) PARTITION BY LIST (k);
+CREATE TABLE b0 PARTITION OF b FOR VALUES IN (false);
 CREATE TABLE b1 PARTITION OF b FOR VALUES IN (true);
 CREATE TABLE t (k text, n numeric) PARTITION BY RANGE (k, n);
 CREATE TABLE t1 PARTITION OF t FOR VALUES FROM ('it''s', 1.50) TO ('z', MAXVALUE);
