@@ -51,6 +51,7 @@ CREATE AGGREGATE total(int) (sfunc = int4pl, stype = int);
 CREATE AGGREGATE total(int) (sfunc = int4pl, stype = int, msfunc = int4pl, minvfunc = int4mi, mstype = int, minitcond = '0');
 
 --- case: a parallel aggregate
+--- sensitive
 --- from
 CREATE AGGREGATE total(int) (sfunc = int4pl, stype = int);
 --- to

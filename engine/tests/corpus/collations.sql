@@ -13,6 +13,7 @@ CREATE TABLE t (a text COLLATE plain);
 CREATE INDEX i ON t (a);
 
 --- case: a collation of icu is new
+--- sensitive
 --- from
 CREATE TABLE t (a text);
 --- to
@@ -27,6 +28,7 @@ CREATE COLLATION c (provider = icu, locale = 'de');
 CREATE COLLATION c (provider = icu, locale = 'sv');
 
 --- case: a collation in use becomes loose
+--- sensitive
 --- from
 CREATE COLLATION c (provider = icu, locale = 'und');
 CREATE TABLE t (a text COLLATE c PRIMARY KEY, b text);

@@ -24,6 +24,7 @@ CREATE TABLE t (a int PRIMARY KEY);
 COMMENT ON TABLE t IS NULL;
 
 --- case: constraints of every kind
+--- sensitive
 --- from
 CREATE TABLE t (a int PRIMARY KEY, b int UNIQUE, c int CHECK (c > 0), d int REFERENCES t, r int4range, EXCLUDE USING gist (r WITH &&));
 --- to
@@ -133,6 +134,7 @@ COMMENT ON COLUMN v.a IS 'v.a';
 COMMENT ON FUNCTION f(t) IS 'f';
 
 --- case: an empty comment is none
+--- same
 --- from
 CREATE TABLE t (a int);
 COMMENT ON TABLE t IS '';

@@ -80,6 +80,7 @@ CREATE FUNCTION f() RETURNS SETOF c LANGUAGE plpgsql AS 'BEGIN RETURN NEXT ROW(1
 CREATE VIEW v AS SELECT x, z FROM f();
 
 --- case: a view reads an attribute
+--- sensitive
 --- from
 CREATE TYPE c AS (x int, y text);
 CREATE TABLE t (c c);

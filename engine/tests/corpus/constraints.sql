@@ -1,6 +1,7 @@
 -- Constraints of tables.
 
 --- case: primary key appears
+--- sensitive
 --- from
 CREATE TABLE t (id int, n int);
 --- rows
@@ -11,6 +12,7 @@ SELECT count(*) = 2 FROM t;
 CREATE TABLE t (id int PRIMARY KEY, n int);
 
 --- case: primary key moves to other columns
+--- sensitive
 --- from
 CREATE TABLE t (a int, b int, PRIMARY KEY (a));
 --- rows
@@ -27,6 +29,7 @@ CREATE TABLE t (a int PRIMARY KEY, b int);
 CREATE TABLE t (a int, b int, CONSTRAINT key_of_t PRIMARY KEY (a) INCLUDE (b) WITH (fillfactor = 70));
 
 --- case: primary key that a foreign key needs is made of other columns
+--- sensitive
 --- from
 CREATE TABLE p (a int PRIMARY KEY, b int UNIQUE NOT NULL);
 CREATE TABLE c (a int REFERENCES p);
@@ -113,6 +116,7 @@ CREATE TABLE t (a int);
 ALTER TABLE t ADD CONSTRAINT k CHECK (a > 0) NOT VALID;
 
 --- case: a check is validated
+--- sensitive
 --- from
 CREATE TABLE t (a int);
 ALTER TABLE t ADD CONSTRAINT k CHECK (a > 0) NOT VALID;
@@ -180,6 +184,7 @@ CREATE TABLE p (id int PRIMARY KEY);
 CREATE TABLE c (p int REFERENCES p);
 
 --- case: every action of a foreign key
+--- sensitive
 --- from
 CREATE TABLE p (id int PRIMARY KEY);
 CREATE TABLE c (a int REFERENCES p, b int REFERENCES p ON DELETE CASCADE, c int REFERENCES p ON UPDATE RESTRICT, d int DEFAULT 0 REFERENCES p ON DELETE SET NULL);
@@ -218,6 +223,7 @@ CREATE TABLE p (id int PRIMARY KEY);
 CREATE TABLE c (a int REFERENCES p DEFERRABLE INITIALLY DEFERRED, b int REFERENCES p);
 
 --- case: a foreign key not valid
+--- sensitive
 --- from
 CREATE TABLE p (id int PRIMARY KEY);
 CREATE TABLE c (p int);
@@ -342,6 +348,7 @@ CREATE TABLE t (a int PRIMARY KEY, b int UNIQUE);
 ALTER TABLE t CLUSTER ON t_b_key;
 
 --- case: a unique constraint on a column whose type changes
+--- sensitive
 --- from
 CREATE TABLE p (code varchar(10) UNIQUE);
 CREATE TABLE c (code varchar(10) REFERENCES p (code));
@@ -463,6 +470,7 @@ CREATE TABLE t (a int CONSTRAINT must NOT NULL);
 COMMENT ON CONSTRAINT must ON t IS 'always';
 
 --- case: a column of a primary key may not be null and then may
+--- sensitive
 --- from
 CREATE TABLE t (a int, b int, PRIMARY KEY (a, b));
 --- rows

@@ -41,6 +41,7 @@ CREATE DOMAIN d AS text CHECK (VALUE <> '') CONSTRAINT x CHECK (length(VALUE) < 
 CREATE DOMAIN d AS text CHECK (VALUE <> ' ') CONSTRAINT y CHECK (length(VALUE) < 10);
 
 --- case: default and not null
+--- sensitive
 --- from
 CREATE DOMAIN d AS int DEFAULT 1;
 CREATE TABLE t (a d);
@@ -53,6 +54,7 @@ CREATE DOMAIN d AS int DEFAULT 2 NOT NULL;
 CREATE TABLE t (a d);
 
 --- case: not null that rows break
+--- sensitive
 --- fails forward: 23502
 --- from
 CREATE DOMAIN d AS int;
@@ -70,6 +72,7 @@ CREATE DOMAIN d AS int;
 CREATE DOMAIN d AS bigint;
 
 --- case: another base type under a column
+--- sensitive
 --- from
 CREATE DOMAIN d AS varchar(5) DEFAULT 'x' CHECK (VALUE <> '');
 CREATE TABLE t (id int, a d NOT NULL);
@@ -110,6 +113,7 @@ CREATE DOMAIN d AS base CHECK (VALUE < 100);
 CREATE TABLE t (a d);
 
 --- case: the lower domain's base type changes
+--- sensitive
 --- from
 CREATE DOMAIN base AS int;
 CREATE DOMAIN d AS base CHECK (VALUE > 0);

@@ -1,6 +1,7 @@
--- Extensions and what stands on them.
+-- Extensions and what stands on them. One that is not declared is left alone, so a new one goes one way.
 
 --- case: an extension is new with a column of its type
+--- only: forward
 --- from
 CREATE TABLE t (a text);
 --- rows
@@ -43,6 +44,7 @@ CREATE TABLE t (a text, p text GENERATED ALWAYS AS (plain(a)) STORED);
 CREATE INDEX i ON t (plain(a));
 
 --- case: an extension in a schema of its own
+--- only: forward
 --- from
 CREATE SCHEMA ext;
 CREATE TABLE t (a text);
@@ -51,10 +53,26 @@ CREATE SCHEMA ext;
 CREATE EXTENSION citext WITH SCHEMA ext;
 CREATE TABLE t (a text, b ext.citext UNIQUE, CHECK (b <> 'x'::ext.citext));
 
---- case: two extensions change places
+--- case: a second extension that nothing uses
+--- only: forward
 --- from
 CREATE EXTENSION hstore;
 CREATE TABLE t (id int);
 --- to
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
+CREATE EXTENSION hstore;
 CREATE TABLE t (id int);
+
+--- case: a column leaves the type of an extension
+--- from
+CREATE EXTENSION citext;
+CREATE TABLE t (a citext UNIQUE);
+CREATE VIEW v AS SELECT a FROM t WHERE a = 'x';
+--- rows
+INSERT INTO t VALUES ('Ab');
+--- check
+SELECT a = 'Ab' FROM t;
+--- to
+CREATE EXTENSION citext;
+CREATE TABLE t (a text UNIQUE);
+CREATE VIEW v AS SELECT a FROM t WHERE a = 'x';

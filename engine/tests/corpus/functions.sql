@@ -17,6 +17,7 @@ CREATE FUNCTION f() RETURNS int LANGUAGE sql AS $$
 $$;
 
 --- case: quoting of a body is no change
+--- same
 --- from
 CREATE FUNCTION f() RETURNS text LANGUAGE sql AS 'SELECT ''it''';
 CREATE FUNCTION g() RETURNS int LANGUAGE sql AS 'SELECT 1';
@@ -79,6 +80,7 @@ GRANT EXECUTE ON FUNCTION f(int) TO reader;
 REVOKE EXECUTE ON FUNCTION f(int) FROM PUBLIC;
 
 --- case: results in a table
+--- sensitive
 --- from
 CREATE FUNCTION f() RETURNS TABLE (a int, b text) LANGUAGE sql AS 'SELECT 1, ''x''';
 CREATE VIEW v AS SELECT a FROM f();
@@ -138,6 +140,7 @@ CREATE FUNCTION f() RETURNS SETOF int LANGUAGE sql STABLE ROWS 10 AS 'SELECT 1';
 CREATE FUNCTION f() RETURNS SETOF int LANGUAGE sql VOLATILE PARALLEL RESTRICTED ROWS 500 COST 7 AS 'SELECT 1';
 
 --- case: settings
+--- sensitive
 --- from
 CREATE FUNCTION f() RETURNS int LANGUAGE sql SET search_path = public AS 'SELECT 1';
 CREATE FUNCTION g() RETURNS int LANGUAGE sql AS 'SELECT 1';
@@ -168,6 +171,7 @@ COMMENT ON PROCEDURE p(int, int) IS 'p';
 GRANT EXECUTE ON PROCEDURE p(int, int) TO reader;
 
 --- case: a procedure with an argument that goes out
+--- sensitive
 --- from
 CREATE PROCEDURE p(a int, OUT b int) LANGUAGE plpgsql AS 'BEGIN b := a; END';
 --- to
@@ -241,7 +245,8 @@ CREATE TABLE s.u (id int);
 SET search_path = s, public;
 SET check_function_bodies = off;
 CREATE FUNCTION public.f() RETURNS bigint LANGUAGE sql SET search_path = s AS 'SELECT count(*) FROM u, t';
-RESET check_function_bodies;
+SET check_function_bodies = on;
+SET search_path = public;
 
 --- case: a body that names a table that comes later
 --- from

@@ -55,6 +55,7 @@ SELECT c = 3 FROM t;
 CREATE TABLE t (a int, c bigint GENERATED ALWAYS AS (a + 1) STORED);
 
 --- case: type of its base column changes
+--- sensitive
 --- from
 CREATE TABLE t (a int, c int GENERATED ALWAYS AS (a + 1) STORED);
 --- rows
@@ -100,6 +101,7 @@ CREATE FUNCTION f(int, int DEFAULT 1) RETURNS int LANGUAGE sql IMMUTABLE AS 'SEL
 CREATE TABLE t (a int, c int GENERATED ALWAYS AS (f(a, 2)) STORED);
 
 --- case: a chain from function to column to index to view
+--- sensitive
 --- from
 CREATE FUNCTION f(x int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT x + 1';
 CREATE TABLE t (a int, c int GENERATED ALWAYS AS (f(a)) STORED);
@@ -114,6 +116,7 @@ CREATE VIEW v AS SELECT c, a FROM t;
 CREATE VIEW w AS SELECT sum(c) AS s FROM v;
 
 --- case: not null and statistics of a stored column
+--- sensitive
 --- from
 CREATE TABLE t (a int NOT NULL, c int GENERATED ALWAYS AS (a + 1) STORED);
 --- to

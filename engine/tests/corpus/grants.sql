@@ -9,6 +9,7 @@ CREATE TABLE t (a int);
 GRANT INSERT, UPDATE, DELETE ON t TO reader;
 
 --- case: all, and then all but one
+--- sensitive
 --- from
 CREATE TABLE t (a int);
 GRANT ALL ON t TO reader;
@@ -61,6 +62,7 @@ CREATE TABLE t (a bigint, c text);
 GRANT SELECT (a), UPDATE (a) ON t TO reader;
 
 --- case: the owner's own privileges
+--- sensitive
 --- from
 CREATE TABLE t (a int);
 --- to
@@ -126,6 +128,7 @@ GRANT USAGE ON DOMAIN d TO reader WITH GRANT OPTION;
 REVOKE USAGE ON TYPE c FROM PUBLIC;
 
 --- case: on schemas
+--- sensitive
 --- from
 CREATE SCHEMA s;
 GRANT USAGE ON SCHEMA s TO reader;
@@ -194,6 +197,7 @@ ALTER DEFAULT PRIVILEGES IN SCHEMA s GRANT USAGE ON TYPES TO reader;
 CREATE TABLE t (a int);
 
 --- case: default privileges everywhere
+--- sensitive
 --- from
 CREATE TABLE t (a int);
 --- to

@@ -115,7 +115,7 @@ CREATE INDEX i ON t (f(a));
 --- rows
 INSERT INTO t VALUES ('X');
 --- check
-SELECT count(*) = 1 FROM t WHERE f(a) = 'X!';
+SELECT f(a) = 'X!' FROM t;
 --- to
 CREATE FUNCTION f(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT upper($1) || ''!''';
 CREATE TABLE t (a text);
@@ -144,6 +144,7 @@ CREATE TABLE t (a int, gone boolean);
 CREATE UNIQUE INDEX i ON t (a) WHERE NOT gone;
 
 --- case: predicates of lists and enums
+--- sensitive
 --- from
 CREATE TYPE s AS ENUM ('new', 'done');
 CREATE TABLE t (a int, s s, k text);
@@ -174,6 +175,7 @@ CREATE INDEX i ON t (a) WITH (fillfactor = 80, deduplicate_items = off);
 CREATE INDEX j ON t (b);
 
 --- case: statistics target of an expression
+--- sensitive
 --- from
 CREATE TABLE t (a int, b int);
 CREATE INDEX i ON t (a, (a + b));
@@ -258,6 +260,7 @@ CREATE UNIQUE INDEX i ON p (a) INCLUDE (b);
 CREATE TABLE c (a int REFERENCES p (a));
 
 --- case: type of the key changes
+--- sensitive
 --- from
 CREATE TABLE t (a int, b text, c varchar(5));
 CREATE INDEX i ON t (a) WHERE a > 0;
@@ -284,6 +287,7 @@ CREATE INDEX ON t (b);
 CREATE INDEX ON t ((b + 1));
 
 --- case: a unique index becomes the primary key
+--- sensitive
 --- from
 CREATE TABLE t (a int NOT NULL);
 CREATE UNIQUE INDEX t_pkey ON t (a);

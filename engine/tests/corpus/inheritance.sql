@@ -25,6 +25,7 @@ CREATE TABLE p (a int, b text);
 CREATE TABLE c (a int, b text, d date) INHERITS (p);
 
 --- case: a child leaves its parent
+--- sensitive
 --- only: forward
 --- from
 CREATE TABLE p (a int, b text);
@@ -77,6 +78,7 @@ CREATE TABLE p (a int);
 CREATE TABLE c (b text) INHERITS (p);
 
 --- case: two parents
+--- sensitive
 --- from
 CREATE TABLE p (a int, x int);
 CREATE TABLE q (a int, y int);
@@ -115,6 +117,7 @@ CREATE TABLE q (a int);
 CREATE TABLE c (a int, b int) INHERITS (q);
 
 --- case: checks of the parent
+--- sensitive
 --- from
 CREATE TABLE p (a int, CONSTRAINT k CHECK (a > 0));
 CREATE TABLE c () INHERITS (p);
@@ -164,6 +167,7 @@ CREATE INDEX c_a ON c (a);
 CREATE VIEW v AS SELECT a FROM c;
 
 --- case: the parent goes and the child stays
+--- sensitive
 --- only: forward
 --- from
 CREATE TABLE p (a int, b text);

@@ -107,6 +107,7 @@ CREATE TABLE b (x int);
 CREATE VIEW a AS SELECT x FROM b;
 
 --- case: everything of every kind goes
+--- sensitive
 --- from
 CREATE TABLE keep (id int);
 CREATE DOMAIN d AS int CHECK (VALUE > 0);

@@ -29,6 +29,7 @@ COMMENT ON COLUMN m.a IS 'a';
 GRANT SELECT ON m TO reader;
 
 --- case: a chain of materialized and ordinary views
+--- sensitive
 --- from
 CREATE TABLE t (a int);
 CREATE MATERIALIZED VIEW m1 AS SELECT a FROM t;

@@ -1,4 +1,5 @@
--- Partitioned tables and their partitions.
+-- Partitioned tables and their partitions. Where a side lists no partition of a parent, those that are there are left
+-- alone: so each side lists one, or names the other's as a table of its own.
 
 --- case: a partitioned table is new
 --- from
@@ -52,6 +53,7 @@ CREATE TABLE p0 PARTITION OF p FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE p1 PARTITION OF p FOR VALUES WITH (MODULUS 2, REMAINDER 1);
 
 --- case: a partition is detached and stays with its rows
+--- sensitive
 --- from
 CREATE TABLE p (k int, v text) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
@@ -71,6 +73,7 @@ INSERT INTO p1 VALUES (1, 'a'); INSERT INTO p VALUES (11, 'b');
 SELECT count(*) = 2 FROM p;
 
 --- case: a detached partition loses what it had from its parent
+--- sensitive
 --- from
 CREATE TABLE p (k int NOT NULL, v text CHECK (v <> ''), PRIMARY KEY (k)) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
@@ -96,6 +99,7 @@ CREATE TABLE p (k int) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
 
 --- case: an existing table with other order of columns is attached
+--- sensitive
 --- from
 CREATE TABLE p (k int, v text, w date) PARTITION BY LIST (k);
 CREATE TABLE p1 (w date, v text, k int);
@@ -178,6 +182,7 @@ CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1);
 CREATE TABLE p2 PARTITION OF p DEFAULT;
 
 --- case: several levels
+--- sensitive
 --- from
 CREATE TABLE p (k int, at date) PARTITION BY LIST (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1) PARTITION BY RANGE (at);
@@ -245,6 +250,7 @@ CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1);
 CREATE TABLE p2 PARTITION OF p FOR VALUES IN (2);
 
 --- case: primary key of a partitioned table
+--- sensitive
 --- from
 CREATE TABLE p (k int, v int) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
@@ -303,7 +309,7 @@ CREATE INDEX mine ON p1 (v);
 CREATE INDEX ours ON ONLY p (v);
 ALTER INDEX ours ATTACH PARTITION mine;
 
---- case: an index on the parent alone is invalid until all partitions have it
+--- case: an index of the parent with an order
 --- from
 CREATE TABLE p (k int, v text) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
@@ -334,6 +340,7 @@ CREATE TABLE p1 PARTITION OF p (v DEFAULT 'one') FOR VALUES FROM (0) TO (10);
 CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (10) TO (20);
 
 --- case: a partition's check and not null of its own
+--- sensitive
 --- from
 CREATE TABLE p (k int, v text) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
@@ -358,6 +365,7 @@ CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
 CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (10) TO (20);
 
 --- case: foreign keys from a partitioned table
+--- sensitive
 --- from
 CREATE TABLE q (id int PRIMARY KEY);
 CREATE TABLE p (k int, q int) PARTITION BY RANGE (k);
@@ -372,6 +380,7 @@ CREATE TABLE p (k int, q int REFERENCES q ON DELETE CASCADE) PARTITION BY RANGE 
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
 
 --- case: foreign keys to a partitioned table
+--- sensitive
 --- from
 CREATE TABLE p (k int PRIMARY KEY) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
@@ -397,6 +406,7 @@ CREATE TABLE p (k int, q int) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p (CONSTRAINT p1_q FOREIGN KEY (q) REFERENCES q) FOR VALUES FROM (0) TO (10);
 
 --- case: triggers of the parent
+--- sensitive
 --- from
 CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
 CREATE TABLE p (k int, v int) PARTITION BY RANGE (k);
@@ -422,6 +432,7 @@ CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
 CREATE TRIGGER a AFTER INSERT ON p FOR EACH ROW EXECUTE FUNCTION f();
 
 --- case: a partition's state of the parent's trigger
+--- sensitive
 --- from
 CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
 CREATE TABLE p (k int) PARTITION BY RANGE (k);
@@ -447,11 +458,13 @@ CREATE TABLE p1 PARTITION OF p FOR VALUES FROM ('a', MINVALUE) TO ('m', 5);
 CREATE TABLE d (k date) PARTITION BY RANGE (k);
 CREATE TABLE d1 PARTITION OF d FOR VALUES FROM ('2020-01-01') TO ('2020-02-01');
 CREATE TABLE b (k boolean) PARTITION BY LIST (k);
+CREATE TABLE b0 PARTITION OF b FOR VALUES IN (false);
 --- to
 CREATE TABLE d (k date) PARTITION BY RANGE (k);
 CREATE TABLE d1 PARTITION OF d FOR VALUES FROM ('2020-01-01') TO ('2020-02-01');
 CREATE TABLE d2 PARTITION OF d FOR VALUES FROM ('2020-02-01') TO ('infinity');
 CREATE TABLE b (k boolean) PARTITION BY LIST (k);
+CREATE TABLE b0 PARTITION OF b FOR VALUES IN (false);
 CREATE TABLE b1 PARTITION OF b FOR VALUES IN (true);
 CREATE TABLE t (k text, n numeric) PARTITION BY RANGE (k, n);
 CREATE TABLE t1 PARTITION OF t FOR VALUES FROM ('it''s', 1.50) TO ('z', MAXVALUE);
@@ -558,3 +571,54 @@ CREATE TYPE e AS ENUM ('a', 'b', 'c');
 CREATE TABLE p (k e) PARTITION BY LIST (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES IN ('a');
 CREATE TABLE p2 PARTITION OF p FOR VALUES IN ('c');
+
+--- case: more hash partitions
+--- from
+CREATE TABLE p (k int) PARTITION BY HASH (k);
+CREATE TABLE p0 PARTITION OF p FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE p1 PARTITION OF p FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+--- to
+CREATE TABLE p (k int) PARTITION BY HASH (k);
+CREATE TABLE p0 PARTITION OF p FOR VALUES WITH (MODULUS 4, REMAINDER 0);
+CREATE TABLE p1 PARTITION OF p FOR VALUES WITH (MODULUS 4, REMAINDER 1);
+CREATE TABLE p2 PARTITION OF p FOR VALUES WITH (MODULUS 4, REMAINDER 2);
+CREATE TABLE p3 PARTITION OF p FOR VALUES WITH (MODULUS 4, REMAINDER 3);
+
+--- case: more hash partitions than the rows fit into
+--- fails forward: 23514
+--- from
+CREATE TABLE p (k int) PARTITION BY HASH (k);
+CREATE TABLE p0 PARTITION OF p FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+--- rows
+INSERT INTO p SELECT generate_series(1, 50);
+--- to
+CREATE TABLE p (k int) PARTITION BY HASH (k);
+CREATE TABLE p0 PARTITION OF p FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE p1 PARTITION OF p FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+
+--- case: a new partition whose rows are in the default one
+--- fails forward: 23514
+--- from
+CREATE TABLE p (k int) PARTITION BY LIST (k);
+CREATE TABLE p_rest PARTITION OF p DEFAULT;
+--- rows
+INSERT INTO p VALUES (5);
+--- to
+CREATE TABLE p (k int) PARTITION BY LIST (k);
+CREATE TABLE p5 PARTITION OF p FOR VALUES IN (5);
+CREATE TABLE p_rest PARTITION OF p DEFAULT;
+
+--- case: a partition takes the place of another
+--- from
+CREATE TABLE p (k int, v text) PARTITION BY LIST (k);
+CREATE TABLE one PARTITION OF p FOR VALUES IN (1);
+CREATE TABLE two (k int, v text);
+--- rows
+INSERT INTO p VALUES (1, 'old'); INSERT INTO two VALUES (1, 'new');
+--- check
+SELECT v = 'new' FROM p;
+SELECT v = 'old' FROM one;
+--- to
+CREATE TABLE p (k int, v text) PARTITION BY LIST (k);
+CREATE TABLE one (k int, v text);
+CREATE TABLE two PARTITION OF p FOR VALUES IN (1);

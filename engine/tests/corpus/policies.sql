@@ -87,6 +87,7 @@ CREATE TABLE t (a int);
 CREATE POLICY p ON t USING (a > 0) WITH CHECK (a > 5);
 
 --- case: through another table
+--- sensitive
 --- from
 CREATE TABLE t (a int, team int);
 CREATE TABLE members (who name, team int);
@@ -97,6 +98,7 @@ CREATE TABLE members (who name, team int);
 CREATE POLICY p ON t USING (EXISTS (SELECT FROM members m WHERE m.team = t.team AND m.who = current_user));
 
 --- case: the type of a column under a policy
+--- sensitive
 --- from
 CREATE TABLE t (a int, who varchar(20));
 ALTER TABLE t ENABLE ROW LEVEL SECURITY;

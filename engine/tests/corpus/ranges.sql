@@ -8,6 +8,7 @@ CREATE TYPE r AS RANGE (subtype = float8, subtype_diff = float8mi);
 CREATE TABLE t (id int, r r, m r_multirange);
 
 --- case: a range type with names of its own
+--- sensitive
 --- from
 CREATE TYPE r AS RANGE (subtype = text);
 --- to
@@ -65,6 +66,7 @@ CREATE TYPE r AS RANGE (subtype = e);
 CREATE TABLE t (r r);
 
 --- case: functions over a multirange
+--- sensitive
 --- from
 CREATE TYPE r AS RANGE (subtype = int4);
 CREATE FUNCTION f(r_multirange) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT isempty($1)';

@@ -27,6 +27,7 @@ CREATE TABLE t (a int);
 CREATE RULE r AS ON UPDATE TO t WHERE OLD.a <> NEW.a DO INSTEAD NOTHING;
 
 --- case: several statements
+--- sensitive
 --- from
 CREATE TABLE t (a int);
 CREATE TABLE u (a int);
@@ -37,6 +38,7 @@ CREATE TABLE u (a int);
 CREATE RULE r AS ON INSERT TO t DO ALSO (INSERT INTO u VALUES (NEW.a); UPDATE u SET a = a + 1 WHERE a = NEW.a);
 
 --- case: a view that can be written to
+--- sensitive
 --- from
 CREATE TABLE t (a int, b text);
 CREATE VIEW v AS SELECT a FROM t;

@@ -9,14 +9,14 @@ CREATE SCHEMA s;
 CREATE TABLE s.t (a int);
 CREATE TABLE t (a int);
 
---- case: a schema that the target does not name is left alone
---- only: forward
+--- case: a schema without objects
 --- from
 CREATE SCHEMA s;
 CREATE TABLE t (a int);
+CREATE TABLE s.t (a int);
 --- to
 CREATE SCHEMA s;
-CREATE TABLE t (a int, b int);
+CREATE TABLE t (a int);
 
 --- case: one name in three schemas
 --- from
@@ -46,6 +46,7 @@ CREATE SCHEMA s;
 CREATE TABLE s.t (a int);
 
 --- case: references across schemas
+--- sensitive
 --- from
 CREATE SCHEMA s;
 CREATE SCHEMA r;

@@ -11,6 +11,7 @@ SELECT last_value = 1 FROM s;
 CREATE SEQUENCE s INCREMENT BY 5 MINVALUE 1 MAXVALUE 1000 START WITH 10 CACHE 7 CYCLE;
 
 --- case: type of a sequence
+--- sensitive
 --- from
 CREATE SEQUENCE s AS smallint;
 --- rows

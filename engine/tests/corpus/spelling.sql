@@ -1,18 +1,23 @@
 -- The same schema in other words: no change.
 
 --- case: types
+--- same
 --- from
 CREATE TABLE t (a int, b varchar(5), c timestamptz, d decimal(5,2), e float8, f char, g bool, h timestamp(3));
 --- to
 CREATE TABLE t (a integer, b character varying(5), c timestamp with time zone, d numeric(5,2), e double precision, f character(1), g boolean, h timestamp(3) without time zone);
 
 --- case: expressions
+--- sensitive
+--- same
 --- from
 CREATE TABLE t (a int CHECK (a IN (1, 2)), b text DEFAULT 'x', c boolean DEFAULT true, d timestamptz DEFAULT CURRENT_TIMESTAMP, e text CHECK (e LIKE 'a%'), f int CHECK (f BETWEEN 1 AND 5));
 --- to
 CREATE TABLE t (a int CHECK (a = ANY (ARRAY[1, 2])), b text DEFAULT 'x'::text, c boolean DEFAULT 't', d timestamptz DEFAULT CURRENT_TIMESTAMP, e text CHECK (e ~~ 'a%'::text), f int CHECK ((f >= 1) AND (f <= 5)));
 
 --- case: constraints within and after the table
+--- sensitive
+--- same
 --- from
 CREATE TABLE p (id int PRIMARY KEY, a int UNIQUE, b int CHECK (b > 0), c int NOT NULL);
 CREATE TABLE c (p int REFERENCES p ON DELETE CASCADE);
@@ -24,6 +29,7 @@ CREATE TABLE c (p int);
 ALTER TABLE c ADD CONSTRAINT c_p_fkey FOREIGN KEY (p) REFERENCES p (id) ON DELETE CASCADE ON UPDATE NO ACTION;
 
 --- case: a serial written out
+--- same
 --- from
 CREATE TABLE t (id serial PRIMARY KEY);
 --- to
@@ -32,6 +38,7 @@ CREATE TABLE t (id integer NOT NULL DEFAULT nextval('t_id_seq'::regclass), CONST
 ALTER SEQUENCE t_id_seq OWNED BY t.id;
 
 --- case: indexes
+--- same
 --- from
 CREATE TABLE t (a int, b text);
 CREATE INDEX i ON t (a);
@@ -42,6 +49,8 @@ CREATE INDEX i ON public.t USING btree (a int4_ops ASC NULLS LAST);
 CREATE INDEX j ON public.t USING btree (lower(b) text_ops) WHERE (a > 0);
 
 --- case: partitions attached and created so
+--- sensitive
+--- same
 --- from
 CREATE TABLE p (k int, v text) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
@@ -53,6 +62,8 @@ ALTER TABLE p ATTACH PARTITION p1 FOR VALUES FROM (0) TO (10);
 CREATE INDEX p_v ON p (v);
 
 --- case: views
+--- sensitive
+--- same
 --- from
 CREATE TABLE t (a int, b text);
 CREATE VIEW v AS SELECT a, b FROM t WHERE a > 0;
@@ -61,6 +72,8 @@ CREATE TABLE t (a int, b text);
 CREATE OR REPLACE VIEW public.v (a, b) AS SELECT t.a, t.b FROM public.t WHERE (t.a > 0);
 
 --- case: built up and altered
+--- sensitive
+--- same
 --- from
 CREATE TABLE t (a bigint NOT NULL, c text DEFAULT 'c');
 CREATE TYPE e AS ENUM ('a', 'b');
@@ -76,6 +89,7 @@ ALTER DOMAIN d SET DEFAULT 1;
 ALTER DOMAIN d ADD CHECK (VALUE > 0);
 
 --- case: what a dump writes around its statements
+--- same
 --- from
 CREATE TABLE t (a int);
 CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1';
@@ -92,6 +106,7 @@ CREATE TABLE public.t (
 );
 
 --- case: privileges
+--- same
 --- from
 CREATE TABLE t (a int);
 CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1';

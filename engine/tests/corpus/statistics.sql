@@ -16,6 +16,7 @@ CREATE TABLE t (a int, b int);
 CREATE STATISTICS s (dependencies, mcv) ON a, b FROM t;
 
 --- case: expressions
+--- sensitive
 --- from
 CREATE TABLE t (a int, b text);
 CREATE STATISTICS s ON lower(b) FROM t;
@@ -24,6 +25,7 @@ CREATE TABLE t (a int, b text);
 CREATE STATISTICS s ON upper(b), (a + 1), a FROM t;
 
 --- case: target
+--- sensitive
 --- from
 CREATE TABLE t (a int, b int);
 CREATE STATISTICS s ON a, b FROM t;

@@ -1,6 +1,7 @@
 -- Storage, compression, options and logging of tables and columns.
 
 --- case: storage of columns
+--- sensitive
 --- from
 CREATE TABLE t (a text, b text, c int, d jsonb);
 --- rows
@@ -28,6 +29,7 @@ ALTER TABLE t ALTER COLUMN a SET STORAGE EXTERNAL;
 CREATE TABLE t (a jsonb);
 
 --- case: compression
+--- sensitive
 --- from
 CREATE TABLE t (a text, b text COMPRESSION pglz);
 --- to

@@ -40,6 +40,8 @@ SELECT a = 1 AND c = 3 AND b = 'new' FROM t;
 CREATE TABLE t (a int, b text NOT NULL DEFAULT 'new', c int);
 
 --- case: columns in another order are the same table
+--- sensitive
+--- same
 --- from
 CREATE TABLE t (a int PRIMARY KEY, b text DEFAULT 'b', c date NOT NULL, CHECK (a > 0));
 --- rows
@@ -58,6 +60,7 @@ CREATE TABLE t (z int, b text, a int);
 CREATE VIEW v AS SELECT a, b FROM t;
 
 --- case: integer to bigint under a primary key and a foreign key
+--- sensitive
 --- from
 CREATE TABLE p (id int PRIMARY KEY);
 CREATE TABLE c (id int PRIMARY KEY, p_id int NOT NULL REFERENCES p (id));
@@ -202,6 +205,7 @@ SELECT a = '{1,2}' AND b = '{3,4}' FROM t;
 CREATE TABLE t (id int, a bigint[], b int[]);
 
 --- case: array dimensions and bounds are not kept by the server
+--- same
 --- from
 CREATE TABLE t (a int[], b int[3][3], c int ARRAY);
 --- to
@@ -244,6 +248,7 @@ SELECT a = 1 AND b = '5' AND c = 3 FROM t;
 CREATE TABLE t (id int, a int DEFAULT 1, b text DEFAULT 'five', c int);
 
 --- case: not null where no row is null
+--- sensitive
 --- from
 CREATE TABLE t (a int, b text DEFAULT 'x', c int NOT NULL);
 --- rows
@@ -254,6 +259,7 @@ SELECT count(*) = 1 FROM t;
 CREATE TABLE t (a int NOT NULL, b text NOT NULL DEFAULT 'x', c int);
 
 --- case: not null where a row is null
+--- sensitive
 --- fails forward: 23502
 --- from
 CREATE TABLE t (id int, a int);
@@ -263,6 +269,7 @@ INSERT INTO t VALUES (1, NULL);
 CREATE TABLE t (id int, a int NOT NULL);
 
 --- case: a mandatory column without a default on an empty table
+--- sensitive
 --- from
 CREATE TABLE t (id int);
 --- to
@@ -307,6 +314,7 @@ CREATE TABLE t (c1 int, c2 int, c3 int, c4 int, c5 int, c6 int, c7 int, c8 int, 
 CREATE TABLE t (c2 bigint, c4 bigint, c6 bigint, c8 int, c10 int, c12 int, d1 text, d2 text, d3 text, d4 text);
 
 --- case: collation of a column
+--- sensitive
 --- from
 CREATE TABLE t (a text, b text COLLATE "C", c varchar(10) COLLATE "POSIX");
 CREATE INDEX t_a ON t (a);
@@ -341,6 +349,7 @@ SELECT "quote""d" = 2 AND "ünï" = 'u' FROM t;
 CREATE TABLE t ("Id" bigint, id int, "with space" varchar(10), "quote""d" bigint NOT NULL, "select" int DEFAULT 5, "ünï" text DEFAULT 'ß');
 
 --- case: like and typed tables
+--- sensitive
 --- from
 CREATE TABLE base (id int NOT NULL DEFAULT 1, b text);
 CREATE TABLE copy (LIKE base INCLUDING ALL);
@@ -361,6 +370,7 @@ CREATE TYPE pair AS (a int, b text);
 CREATE TABLE t OF pair (PRIMARY KEY (a), b DEFAULT 'y');
 
 --- case: table of a composite type becomes a table of its own
+--- sensitive
 --- from
 CREATE TYPE pair AS (a int, b text);
 CREATE TABLE t OF pair;

@@ -15,6 +15,7 @@ CREATE VIEW v AS SELECT a, a + 1 AS b FROM t;
 GRANT SELECT ON v TO reader;
 
 --- case: under views over views and a view with a star
+--- sensitive
 --- from
 CREATE TABLE t (a varchar(5), b int);
 CREATE VIEW v AS SELECT * FROM t;
@@ -154,6 +155,7 @@ CREATE TABLE t (a bigint);
 CREATE TABLE u (id int, x t);
 
 --- case: everything at once
+--- sensitive
 --- from
 CREATE TABLE t (id int PRIMARY KEY, a varchar(10) NOT NULL DEFAULT 'x' CHECK (a <> ''), g text GENERATED ALWAYS AS (lower(a)) STORED, UNIQUE (a));
 CREATE INDEX i ON t (upper(a)) WHERE a > 'b';
@@ -187,6 +189,7 @@ COMMENT ON COLUMN t.a IS 'a';
 GRANT SELECT (a) ON t TO reader;
 
 --- case: a column goes under everything
+--- sensitive
 --- from
 CREATE TABLE t (id int PRIMARY KEY, a text CHECK (a <> ''), g text GENERATED ALWAYS AS (lower(a)) STORED, UNIQUE (a));
 CREATE INDEX i ON t (upper(a));

@@ -11,6 +11,7 @@ CREATE VIEW v AS SELECT a, b FROM t;
 GRANT SELECT ON v TO reader;
 
 --- case: a column in the middle under another view
+--- sensitive
 --- from
 CREATE TABLE t (a int, b text, c date);
 CREATE VIEW v AS SELECT a, c FROM t;
@@ -61,6 +62,7 @@ CREATE VIEW v AS SELECT a FROM t WHERE b > 0 ORDER BY b DESC NULLS LAST LIMIT 5;
 CREATE VIEW w AS SELECT a FROM v;
 
 --- case: a chain of six loses a column at its root
+--- sensitive
 --- from
 CREATE TABLE t (a int, b int, c int);
 CREATE VIEW v1 AS SELECT a, b, c FROM t;
@@ -140,6 +142,7 @@ ALTER VIEW v ALTER COLUMN a SET DEFAULT 2;
 ALTER VIEW v ALTER COLUMN b SET DEFAULT 'b';
 
 --- case: defaults and triggers of a view that is made again
+--- sensitive
 --- from
 CREATE TABLE t (a int, b text);
 CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
@@ -158,6 +161,7 @@ COMMENT ON COLUMN v.b IS 'b';
 GRANT SELECT (b), UPDATE (b) ON v TO reader;
 
 --- case: a recursive view
+--- sensitive
 --- from
 CREATE TABLE t (id int, up int);
 CREATE RECURSIVE VIEW v (id, depth) AS SELECT id, 0 FROM t WHERE up IS NULL UNION ALL SELECT t.id, v.depth + 1 FROM t JOIN v ON t.up = v.id;
@@ -170,6 +174,7 @@ CREATE TABLE t (id bigint, up bigint);
 CREATE RECURSIVE VIEW v (id, depth) AS SELECT id, 0 FROM t WHERE up IS NULL UNION ALL SELECT t.id, v.depth + 1 FROM t JOIN v ON t.up = v.id WHERE v.depth < 100;
 
 --- case: search and cycle
+--- sensitive
 --- from
 CREATE TABLE t (id int, up int);
 CREATE VIEW v AS WITH RECURSIVE r AS (SELECT id, up FROM t UNION ALL SELECT t.id, t.up FROM t JOIN r ON t.up = r.id) SELECT id FROM r;

@@ -4,6 +4,7 @@
 //!
 //! - `--- since: <major>`: the first server version that has the syntax or the behaviour.
 //! - `--- sensitive`: prints or behaves differently between versions, so it is run on each of them.
+//! - `--- same`: both sides say the same in other words, so the plan must be empty. Without it they must differ.
 //! - `--- only: forward` or `backward`: the other direction leads out of what a plan covers, such as a schema that
 //!   the target no longer names.
 //! - `--- refused <direction>: <code> | <text>`: no plan; the text must stand in the message, and may be left out.
@@ -53,6 +54,7 @@ pub struct Case {
     pub name: String,
     pub since: u32,
     pub sensitive: bool,
+    pub same: bool,
     pub only: Option<Direction>,
     pub from: String,
     pub to: String,
@@ -145,6 +147,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Case>, String> {
                 Err(_) => return wrong("since takes a major version"),
             },
             ["sensitive"] => case.sensitive = true,
+            ["same"] => case.same = true,
             ["only"] => match Direction::read(value) {
                 Some(direction) => case.only = Some(direction),
                 None => return wrong("only takes forward or backward"),

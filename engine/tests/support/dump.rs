@@ -3,7 +3,8 @@
 //! What is left out is what is no schema: all before the first object (settings, versions), `\restrict` tokens, and the
 //! order of objects, which follows their numbers. Beyond that one rule: the order of a table's columns is not compared,
 //! since no statement changes it. So the lines of a table's entry are compared as a set, and so are the columns of an
-//! extended statistics object, which the server prints in the table's order. The grants on one object are a set as well.
+//! extended statistics object, which the server prints in the table's order. The grants on one object are a set as well,
+//! and so are options in `WITH (…)` and `SET (…)`, which stand in the order in which they were set.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 /// What only one of the two says, each line with its object; empty when both say the same.
@@ -59,6 +60,11 @@ fn entries(dump: &str) -> Vec<Entry> {
                 line.truncate(line.trim_end_matches(',').len());
             }
         }
+        if !is("FUNCTION") && !is("PROCEDURE") {
+            for line in lines.iter_mut() {
+                *line = sorted_options(line);
+            }
+        }
         if is("STATISTICS") {
             for line in lines.iter_mut() {
                 *line = sorted_columns(line);
@@ -70,6 +76,23 @@ fn entries(dump: &str) -> Vec<Entry> {
     }
     entries.sort();
     entries
+}
+
+fn sorted_options(line: &str) -> String {
+    let Some(open) = ["WITH (", "SET ("]
+        .iter()
+        .find_map(|word| Some(line.find(word)? + word.len()))
+    else {
+        return line.to_owned();
+    };
+    let Some(close) = line[open..].find(')').map(|at| open + at) else {
+        return line.to_owned();
+    };
+    let mut options: Vec<&str> = line[open..close].split(", ").collect();
+    if options.iter().all(|option| option.contains('=')) {
+        options.sort_unstable();
+    }
+    format!("{}{}{}", &line[..open], options.join(", "), &line[close..])
 }
 
 fn sorted_columns(line: &str) -> String {
@@ -112,6 +135,29 @@ mod tests {
         assert_eq!(
             difference(&found, &dump("y", &format!("{view}{two}"))),
             Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn order_of_options_is_no_difference() {
+        let table = |options: &str| {
+            dump(
+                "x",
+                &entry(
+                    "t",
+                    "TABLE",
+                    &format!("CREATE TABLE t (\n    a integer\n)\nWITH ({options});"),
+                ),
+            )
+        };
+        let (one, two) = (
+            table("fillfactor='70', parallel_workers='2'"),
+            table("parallel_workers='2', fillfactor='70'"),
+        );
+        assert_eq!(difference(&one, &two), Vec::<String>::new());
+        assert_eq!(
+            difference(&one, &table("parallel_workers='2', fillfactor='71'")).len(),
+            2
         );
     }
 
