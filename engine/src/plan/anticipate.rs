@@ -56,6 +56,10 @@ fn follow(seen: &mut Model, from: &Model, to: &Model, child: &Name, parent: &Nam
             _ => None,
         };
         match (of(from, &theirs), of(to, &theirs)) {
+            (Some(_), None) if stays_below(from, to, parent, name) => {
+                seen.merged.insert(mine.clone());
+                continue;
+            }
             (Some(_), None) if !from.merged.contains(&mine) => {
                 for gone in [&mine, &Id::Default(child.clone(), name.clone())] {
                     seen.objects.remove(gone);
@@ -84,6 +88,19 @@ fn follow(seen: &mut Model, from: &Model, to: &Model, child: &Name, parent: &Nam
             };
         }
     }
+}
+
+/// Whether a column leaves a table and stays in one that inherits from it: then each of those is asked for itself.
+pub(super) fn stays_below(from: &Model, to: &Model, parent: &Name, column: &str) -> bool {
+    from.objects.keys().any(|id| match id {
+        Id::Inherits(child, of) => {
+            of == parent
+                && to
+                    .objects
+                    .contains_key(&Id::Column(child.clone(), column.to_owned()))
+        }
+        _ => false,
+    })
 }
 
 /// A column as a table gets it from its parent.

@@ -224,6 +224,16 @@ impl Changes {
     }
 }
 
+/// Whether one is the same column, or its default, of a table below the other's.
+fn handed_down(dependent: &Id, of: &Id) -> bool {
+    match (dependent, of) {
+        (Id::Column(below, a), Id::Column(above, b)) | (Id::Default(below, a), Id::Default(above, b)) => {
+            below != above && a == b
+        }
+        _ => false,
+    }
+}
+
 /// Whether a foreign key stands between columns that cannot be compared while only one of them has its new type.
 fn parts_with(dependent: &Id, column: &Id, sides: &Sides<'_>) -> bool {
     let Some(Object::Constraint(constraint)) = sides.observed.objects.get(dependent) else {

@@ -307,7 +307,11 @@ fn partitions(changes: &Changes, from: &Model, to: &Model, edge: &mut impl FnMut
         let (Id::Partition(child) | Id::Inherits(child, _)) = id else {
             continue;
         };
-        for (part, _) in super::anticipate::own(from, child) {
+        let columns = columns_of(child, from, to);
+        for part in super::anticipate::own(from, child)
+            .map(|(id, _)| id)
+            .chain(&columns)
+        {
             for act in [Act::Drop, Act::Alter] {
                 edge((Act::Drop, id.clone()), (act, part.clone()));
             }

@@ -92,16 +92,6 @@ CREATE TABLE p (a int, x int);
 CREATE TABLE q (a int, y int);
 CREATE TABLE c (z int, y int) INHERITS (p, q);
 
---- case: order of parents
---- from
-CREATE TABLE p (a int);
-CREATE TABLE q (b int);
-CREATE TABLE c (a int, b int) INHERITS (p, q);
---- to
-CREATE TABLE p (a int);
-CREATE TABLE q (b int);
-CREATE TABLE c (a int, b int) INHERITS (q, p);
-
 --- case: from one parent to another
 --- from
 CREATE TABLE p (a int);

@@ -143,8 +143,10 @@ pub(super) async fn depends(session: &Session, reading: &Reading<'_>, grow: &mut
                 // An extension's members need each other; that is the extension's business. A partitioned table is
                 // recorded as needing the columns of its key, which are part of it.
                 let part = matches!((&id, &need), (Id::Table(table), Id::Column(of, _)) if table == of);
-                if part {
-                    grow.model.key_columns.insert(need.clone());
+                // Only the columns of a partition key are recorded as part of their table.
+                if kind == "i" && matches!((&id, &need), (Id::Column(of, _), Id::Table(table)) if table == of)
+                {
+                    grow.model.key_columns.insert(id.clone());
                 }
                 if id != need && !part && !matches!(id, Id::Extension(_)) {
                     grow.model.needs.entry(id).or_default().insert(need);

@@ -1,5 +1,6 @@
 //! What goes.
 
+use super::super::anticipate::stays_below;
 use super::super::draft::{ACCESS_EXCLUSIVE, Draft, SHARE_ROW_EXCLUSIVE, SHARE_UPDATE_EXCLUSIVE};
 use super::super::{ddl, privileges};
 use super::Renderer;
@@ -36,8 +37,13 @@ impl Renderer<'_> {
         Ok(vec![match (id, self.observed(id)?) {
             (Id::Table(_), _) => statement(drop, "is removed with all its rows").destructive(),
             (Id::Column(table, name), Object::Column(column)) => {
+                let only = if stays_below(self.from, self.to, table, name) {
+                    "ONLY "
+                } else {
+                    ""
+                };
                 let draft = statement(
-                    format!("ALTER TABLE {table} DROP COLUMN {}", quote(name)),
+                    format!("ALTER TABLE {only}{table} DROP COLUMN {}", quote(name)),
                     "is removed with its values",
                 );
                 if column.generated.is_some() {
