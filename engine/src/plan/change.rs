@@ -145,21 +145,25 @@ impl Changes {
                 if self.dropped.contains(dependent) || carried.contains(dependent) {
                     continue;
                 }
-                // Gone with its parent's, as anticipated.
-                if dropped
-                    && !from.objects.contains_key(dependent)
-                    && sides.observed.objects.contains_key(dependent)
-                {
-                    carried.insert(dependent.clone());
-                    queue.push(dependent.clone());
-                    continue;
+                if handed_down(dependent, &id) {
+                    // Gone with its parent's, as anticipated, or it stays as the table's own.
+                    if dropped && !from.objects.contains_key(dependent) {
+                        carried.insert(dependent.clone());
+                        queue.push(dependent.clone());
+                        continue;
+                    }
+                    if dropped && !self.created.contains(&id) {
+                        continue;
+                    }
                 }
                 let lets_go = self.altered.contains(dependent)
                     && !to.needs(dependent, &id)
                     && matches!(
                         dependent,
                         Id::Default(..) | Id::Function(..) | Id::View(_) | Id::Column(..) | Id::Policy(..)
-                    );
+                    )
+                    // A new expression could mean the function that is still to go.
+                    && !(dropped && generated(dependent, from));
                 let inherited = is_inherited(dependent, to);
                 let again = if dropped {
                     !lets_go

@@ -87,7 +87,9 @@ pub(super) fn alter(table: &Name, name: &str, old: &Column, new: &Column, how: H
         _ => {}
     }
     let mut add = |draft: Draft| drafts.push(draft);
-    if old.storage != new.storage {
+    // With a new type the server forgets how values are stored.
+    let forgotten = old.data_type != new.data_type;
+    if old.storage != new.storage || (forgotten && new.storage.is_some()) {
         let word = new.storage.as_deref().unwrap_or("DEFAULT");
         add(Draft::new(
             format!("{head} SET STORAGE {word}"),
@@ -95,7 +97,7 @@ pub(super) fn alter(table: &Name, name: &str, old: &Column, new: &Column, how: H
         )
         .lock(ACCESS_EXCLUSIVE));
     }
-    if old.compression != new.compression {
+    if old.compression != new.compression || (forgotten && new.compression.is_some()) {
         let word = new.compression.as_deref().unwrap_or("default");
         add(Draft::new(
             format!("{head} SET COMPRESSION {word}"),
@@ -301,8 +303,17 @@ fn alter_identity(table: &Name, name: &str, old: &Identity, new: &Identity) -> V
         let s = &new.sequence;
         let cycle = if s.cycle { "CYCLE" } else { "NO CYCLE" };
         let sql = format!(
-            "{head} SET INCREMENT BY {} SET MINVALUE {} SET MAXVALUE {} SET START WITH {} SET CACHE {} SET {cycle}",
-            s.increment, s.min, s.max, s.start, s.cache
+            "{head} SET INCREMENT BY {} SET MINVALUE {} SET MAXVALUE {} SET START WITH {} SET CACHE {} SET {cycle}{}",
+            s.increment,
+            s.min,
+            s.max,
+            s.start,
+            s.cache,
+            if super::render::restarts(&old.sequence, s) {
+                " RESTART"
+            } else {
+                ""
+            }
         );
         drafts.push(
             Draft::new(sql, format!("{what} numbers itself with other limits"))
@@ -340,10 +351,14 @@ fn change_type(table: &Name, name: &str, old: &Column, new: &Column, through_tex
         .lock(ACCESS_EXCLUSIVE)
         .rewrites(rewrites || old.collation != new.collation),
         None => Draft::new(
-            format!(
-                "{head} USING {column}{}::{to}",
-                if through_text { text_of(from) } else { "" }
-            ),
+            if new.generated.is_some() || keeps_length(from, to) {
+                head
+            } else {
+                format!(
+                    "{head} USING {column}{}::{to}",
+                    if through_text { text_of(from) } else { "" }
+                )
+            },
             format!(
                 "changes the type of column {name} of {table} {change}; values may be altered or refused"
             ),
@@ -353,6 +368,19 @@ fn change_type(table: &Name, name: &str, old: &Column, new: &Column, through_tex
         .rewrites(true)
         .data_dependent(),
     }
+}
+
+/// Whether the server casts by assignment, and then refuses a value that is too long; an explicit cast cuts it off.
+fn keeps_length(from: &str, to: &str) -> bool {
+    let family = |name: &str| {
+        let bare = name.split('(').next().unwrap_or_default();
+        match bare.trim_end_matches("[]") {
+            "character varying" | "character" | "text" | "bpchar" => Some("text"),
+            "bit" | "bit varying" => Some("bits"),
+            _ => None,
+        }
+    };
+    family(from).is_some() && family(from) == family(to)
 }
 
 /// Whether every value of one type is a value of the other, spelled the same; and if so, whether rows are written

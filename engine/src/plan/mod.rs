@@ -223,19 +223,26 @@ impl Inputs<'_> {
         let major = observation.server.major;
         let mut from = observation.model.clone();
         let notes = reconcile(&mut to, &from, major, user);
+        let bench = Bench {
+            scratch,
+            scope: &declared.scope,
+            exclude,
+            user: &observation.user,
+            roles: &observation.roles,
+            deadline,
+        };
         if settled || from.differs_in_text(&to) {
-            let bench = Bench {
-                scratch,
-                scope: &declared.scope,
-                exclude,
-                user: &observation.user,
-                roles: &observation.roles,
-                deadline,
-            };
             from = bench.settle(&from).await?;
             to = bench.settle(&to).await?;
         }
-        let statements = statements(&from, &to, major, policy.transaction_mode.is_atomic())?;
+        let (renamed, mut all) = bench.renamed(&from, &to, &declared.renamed).await?;
+        all.extend(statements(
+            &renamed,
+            &to,
+            major,
+            policy.transaction_mode.is_atomic(),
+        )?);
+        let statements = all;
         // No change means the same state, however the server spelled it on either side.
         let to_fingerprint = if statements.is_empty() {
             observation.fingerprint

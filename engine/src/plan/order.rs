@@ -271,6 +271,7 @@ fn edges(
         }
     }
     partitions(changes, from, to, &mut edge);
+    persistence(from, to, &mut edge);
     // A name is free before it is taken again, be it by another kind of object.
     let mut freed: BTreeMap<String, Vec<&Id>> = BTreeMap::new();
     for id in &changes.dropped {
@@ -289,6 +290,31 @@ fn edges(
         }
     }
     edges
+}
+
+/// A logged table cannot refer to an unlogged one, at no moment.
+fn persistence(from: &Model, to: &Model, edge: &mut impl FnMut(Node, Node)) {
+    let unlogged = |model: &Model, id: &Id| match model.objects.get(id) {
+        Some(Object::Table(table)) => Some(table.unlogged),
+        _ => None,
+    };
+    for (id, object) in &from.objects {
+        let (Id::Constraint(table, _), Object::Constraint(constraint)) = (id, object) else {
+            continue;
+        };
+        let Some(other) = constraint.references.clone().map(Id::Table) else {
+            continue;
+        };
+        let table = Id::Table(table.clone());
+        if unlogged(from, &table) == unlogged(to, &table) || unlogged(from, &other) == unlogged(to, &other) {
+            continue;
+        }
+        if unlogged(to, &table) == Some(true) {
+            edge((Act::Alter, table), (Act::Alter, other));
+        } else {
+            edge((Act::Alter, other), (Act::Alter, table));
+        }
+    }
 }
 
 /// A column or default, and those above that it comes from: with them it comes and goes, without a change of its own.

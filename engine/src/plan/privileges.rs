@@ -47,10 +47,9 @@ fn difference(
     what: &str,
     on: impl Fn(&[String]) -> String,
 ) -> Vec<Draft> {
-    let grantee = if role.is_empty() {
-        "PUBLIC".to_owned()
-    } else {
-        quote(role)
+    let grantee = match role {
+        "" => "PUBLIC".to_owned(),
+        role => quote(role),
     };
     let bare = |set: &BTreeSet<String>| -> BTreeSet<String> {
         set.iter().map(|p| p.trim_end_matches('*').to_owned()).collect()

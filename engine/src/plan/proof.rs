@@ -261,7 +261,9 @@ async fn run(
     }
     for (index, statement) in statements.iter().enumerate() {
         let failed = |kind: Code, said: &str| {
-            let object = statement.objects.first().cloned().unwrap_or_default();
+            // The longest name is the part that the statement is about.
+            let object = statement.objects.iter().max_by_key(|name| name.len());
+            let object = object.cloned().unwrap_or_default();
             let message = format!(
                 "{what} fails on the scratch server at statement {} ({object}): {said}",
                 index + 1
@@ -305,7 +307,12 @@ async fn run(
                 .as_db_error()
                 .map(|db| db.message().chars().take(crate::error::SCRATCH_TEXT).collect())
                 .unwrap_or_default();
-            return Err(failed(Code::UnprovenPlan, &said).sqlstate(state));
+            // No cast, or not supported by the server: nothing that another plan could do better.
+            let kind = match state.as_deref() {
+                Some("0A000" | "42846") => Code::UnsupportedChange,
+                _ => Code::UnprovenPlan,
+            };
+            return Err(failed(kind, &said).sqlstate(state));
         }
     }
     if atomic && let Err(error) = loader.finish("COMMIT").await {

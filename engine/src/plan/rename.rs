@@ -48,6 +48,7 @@ pub(super) fn declared(renamed: &[Renamed], from: &Model, to: &Model) -> Result<
             _ => None,
         })
         .collect();
+    let mut wanted: Vec<(Rename, &str)> = Vec::new();
     for one in parts {
         for table in to.objects.keys().filter(|id| is(one, id)) {
             let Some(name) = table.name() else { continue };
@@ -60,28 +61,58 @@ pub(super) fn declared(renamed: &[Renamed], from: &Model, to: &Model) -> Result<
                 continue;
             };
             // A column that comes from a parent is renamed with the parent's.
-            if matches!(one.part, Some(Part::Column(_))) && to.has_from_parent(name, new) {
+            let handed_down = matches!(one.part, Some(Part::Column(_))) && to.has_from_parent(name, new);
+            if handed_down || !from.objects.contains_key(&part(before, &one.old)) {
                 continue;
-            }
-            let there = from.objects.contains_key(&part(before, &one.old));
-            if from.objects.contains_key(&part(before, new)) || !there {
-                let both = there && to.objects.contains_key(&part(name, &one.old));
-                if there && !both {
-                    return Err(ambiguous(&part(before, &one.old), &part(name, new), &one.place));
-                }
-                continue;
-            }
-            if to.objects.contains_key(&part(name, &one.old)) {
-                return Err(ambiguous(&part(before, &one.old), &part(name, new), &one.place));
             }
             // After the tables are renamed.
-            found.push(Rename {
+            let rename = Rename {
                 old: part(name, &one.old),
                 new: part(name, new),
-            });
+            };
+            wanted.push((rename, &one.place));
         }
     }
+    found.extend(in_turn(wanted, from, to, &tables)?);
     Ok(found)
+}
+
+/// Renames of parts, each when its new name is free: one may take the name that another gives up.
+fn in_turn(
+    mut wanted: Vec<(Rename, &str)>,
+    from: &Model,
+    to: &Model,
+    tables: &BTreeMap<Name, Name>,
+) -> Result<Vec<Rename>> {
+    let mut taken: BTreeSet<Id> = BTreeSet::new();
+    for id in from.objects.keys() {
+        let renamed = tables.iter().find(|(_, old)| id.name() == Some(old));
+        taken.insert(renamed.map_or_else(|| id.clone(), |(new, _)| with_name(id, new)));
+    }
+    // Done before: both are there, and both are declared.
+    while let Some(at) = wanted.iter().position(|(rename, _)| {
+        let moves_on = wanted.iter().any(|(other, _)| other.old == rename.new);
+        taken.contains(&rename.new) && to.objects.contains_key(&rename.old) && !moves_on
+    }) {
+        wanted.remove(at);
+    }
+    let all: BTreeSet<Id> = wanted.iter().map(|(rename, _)| rename.new.clone()).collect();
+    // The old name is declared as well, and not as another part's new one: it may be this or that.
+    let unclear = |rename: &Rename| to.objects.contains_key(&rename.old) && !all.contains(&rename.old);
+    if let Some((rename, place)) = wanted.iter().find(|(rename, _)| unclear(rename)) {
+        return Err(ambiguous(&rename.old, &rename.new, place));
+    }
+    let mut found = Vec::new();
+    while let Some(at) = wanted.iter().position(|(rename, _)| !taken.contains(&rename.new)) {
+        let (rename, _) = wanted.remove(at);
+        taken.remove(&rename.old);
+        taken.insert(rename.new.clone());
+        found.push(rename);
+    }
+    match wanted.first() {
+        None => Ok(found),
+        Some((rename, place)) => Err(ambiguous(&rename.old, &rename.new, place)),
+    }
 }
 
 fn checked(old: Id, new: Id, from: &Model, to: &Model, place: &str) -> Result<Option<Rename>> {

@@ -40,10 +40,11 @@ pub(super) fn must_retype(id: &Id, changes: &Changes, sides: &Sides<'_>) -> bool
                 .map(|a| a.name.as_str())
                 .collect();
             let appended = new.iter().map(|b| b.name.as_str()).take(stays.len()).eq(stays);
+            let changed = new.iter().any(|b| old.iter().any(|a| a.name == b.name && a != b));
             let in_rows = sides.observed.needs.iter().any(|(other, needs)| {
                 needs.contains(id) && (matches!(other, Id::Column(..)) || other.is_type())
             });
-            in_rows || !appended
+            (in_rows && changed) || !appended
         }
         (Some(Object::Range { .. }), _) | (Some(Object::Collation { .. }), _) => true,
         _ => false,
@@ -65,6 +66,9 @@ pub(super) fn step_aside(id: &Id, from: &Model, to: &Model, inside: &[String]) -
         .get(id)
         .or_else(|| from.objects.get(id))
         .ok_or_else(|| Error::internal("a type is replaced by nothing"))?;
+    if let Id::Range(_) = id {
+        return replace_range(id, from, to, object);
+    }
     Ok(vec![
         Draft::new(
             format!("ALTER {word} {name} RENAME TO {}", quote(&aside(name).name)),
@@ -77,18 +81,69 @@ pub(super) fn step_aside(id: &Id, from: &Model, to: &Model, inside: &[String]) -
     ])
 }
 
+/// A range type's constructors and multirange keep their names when it is renamed, so its values wait as texts.
+fn replace_range(id: &Id, from: &Model, to: &Model, object: &Object) -> Result<Vec<Draft>> {
+    let name = id.name().ok_or_else(|| Error::internal("a type has no name"))?;
+    let mut drafts = Vec::new();
+    for (column_id, needs) in &from.needs {
+        let (Id::Column(table, column), Some(Object::Column(known))) =
+            (column_id, from.objects.get(column_id))
+        else {
+            continue;
+        };
+        let stays = needs.contains(id) && to.needs(column_id, id) && !from.has_from_parent(table, column);
+        if !stays || known.generated.is_some() {
+            continue;
+        }
+        let array = if known.data_type.ends_with("[]") { "[]" } else { "" };
+        let quoted = quote(column);
+        drafts.push(
+            Draft::new(
+                format!(
+                    "ALTER TABLE {table} ALTER COLUMN {quoted} TYPE text{array} USING {quoted}::text{array}"
+                ),
+                format!(
+                    "column {column} of {table} waits as text for the new {}",
+                    id.describe()
+                ),
+            )
+            .warning()
+            .lock(ACCESS_EXCLUSIVE)
+            .rewrites(true)
+            .touching([table.sql(), column_id.path()]),
+        );
+    }
+    let drop = Draft::new(
+        format!("DROP TYPE {name}"),
+        format!("{} is replaced: it cannot be changed in place", id.describe()),
+    );
+    drafts.push(if loses(id, from, to) {
+        drop.destructive()
+    } else {
+        drop.warning()
+    });
+    drafts.push(Draft::new(
+        ddl::create_type(name, object, &[])?,
+        format!("{} is made again", id.describe()),
+    ));
+    Ok(drafts)
+}
+
 /// The old type goes when nothing uses it any more.
-pub(super) fn clear(id: &Id, from: &Model, to: &Model) -> Result<Draft> {
+pub(super) fn clear(id: &Id, from: &Model, to: &Model) -> Result<Vec<Draft>> {
+    if let Id::Range(_) = id {
+        return Ok(vec![]);
+    }
     let name = id.name().ok_or_else(|| Error::internal("a type has no name"))?;
     let draft = Draft::new(
         format!("DROP {} {}", ddl::word(id), aside(name)),
         format!("nothing uses the old {} any more", id.describe()),
     );
-    Ok(if loses(id, from, to) {
+    Ok(vec![if loses(id, from, to) {
         draft.destructive()
     } else {
         draft
-    })
+    }])
 }
 
 /// Whether values of the old type may have no place in the new one.

@@ -214,6 +214,8 @@ CREATE DOMAIN d AS int NOT NULL;
 CREATE DOMAIN d AS int CONSTRAINT must NOT NULL;
 
 --- case: an enum becomes a domain over text
+--- refused forward: unsupported_change | public.e
+--- refused backward: unsupported_change | public.e
 --- from
 CREATE TYPE e AS ENUM ('a', 'b');
 CREATE TABLE t (x e);

@@ -60,6 +60,8 @@ CREATE UNIQUE INDEX m_u ON m (a) WHERE b > 0;
 ALTER MATERIALIZED VIEW m CLUSTER ON m_a;
 
 --- case: options and statistics
+--- refused forward: unsupported_object | public.m.a
+--- refused backward: unsupported_object | public.m.a
 --- from
 CREATE TABLE t (a int, b text);
 CREATE MATERIALIZED VIEW m AS SELECT a, b FROM t;

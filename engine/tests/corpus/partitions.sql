@@ -319,6 +319,8 @@ CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
 CREATE INDEX p_v ON p (v, k DESC);
 
 --- case: a partition's index has options of its own
+--- refused forward: unsupported_object | p1_v_idx
+--- refused backward: unsupported_object | p1_v_idx
 --- from
 CREATE TABLE p (k int, v text) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
@@ -432,6 +434,8 @@ CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
 CREATE TRIGGER a AFTER INSERT ON p FOR EACH ROW EXECUTE FUNCTION f();
 
 --- case: a partition's state of the parent's trigger
+--- refused forward: unsupported_object | public.p1.a
+--- refused backward: unsupported_object | public.p1.a
 --- sensitive
 --- from
 CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
@@ -557,6 +561,7 @@ ALTER TABLE p1 ALTER COLUMN v SET STORAGE EXTERNAL;
 ALTER TABLE p ALTER COLUMN v SET STATISTICS 50;
 
 --- case: enum in the key and the bounds
+--- refused forward: unsupported_change | public.p.k
 --- refused backward: unsupported_change
 --- from
 CREATE TYPE e AS ENUM ('a', 'b');

@@ -183,6 +183,7 @@ CREATE TYPE fresh AS ENUM ('a', 'b');
 CREATE TABLE t (e fresh DEFAULT 'a');
 
 --- case: a composite and a domain take new names
+--- refused backward: unsupported_change | public.t.c
 --- from
 CREATE TYPE old_c AS (x int);
 CREATE DOMAIN old_d AS int CHECK (VALUE > 0);
@@ -250,7 +251,6 @@ CREATE TABLE t (a int DEFAULT fresh(1), g int GENERATED ALWAYS AS (fresh(a)) STO
 --- from
 CREATE TABLE old (k int, v text) PARTITION BY LIST (k);
 CREATE TABLE old_1 PARTITION OF old FOR VALUES IN (1);
-CREATE INDEX i ON old (v);
 --- rows
 INSERT INTO old VALUES (1, 'x');
 --- check
@@ -260,7 +260,6 @@ SELECT v = 'x' FROM new_1;
 CREATE TABLE fresh (k int, v text) PARTITION BY LIST (k);
 -- ptah:renamed-from old_1
 CREATE TABLE new_1 PARTITION OF fresh FOR VALUES IN (1);
-CREATE INDEX i ON fresh (v);
 
 --- case: a rename that was done already is none
 --- same

@@ -358,6 +358,8 @@ CREATE TABLE base (id int NOT NULL DEFAULT 1, b text, c date CHECK (c > '2000-01
 CREATE TABLE copy (LIKE base INCLUDING DEFAULTS INCLUDING CONSTRAINTS, d int);
 
 --- case: table of a composite type
+--- refused forward: unsupported_object | public.t
+--- refused backward: unsupported_object | public.t
 --- from
 CREATE TYPE pair AS (a int, b text);
 CREATE TABLE t OF pair;
@@ -370,6 +372,8 @@ CREATE TYPE pair AS (a int, b text);
 CREATE TABLE t OF pair (PRIMARY KEY (a), b DEFAULT 'y');
 
 --- case: table of a composite type becomes a table of its own
+--- refused forward: unsupported_object | public.t
+--- refused backward: unsupported_object | public.t
 --- sensitive
 --- from
 CREATE TYPE pair AS (a int, b text);

@@ -143,6 +143,8 @@ CREATE TABLE t (a int, b text, c date);
 CREATE TABLE u (x t);
 
 --- case: in a table whose row type another table holds, to another type
+--- refused forward: unsupported_change | public.t.a
+--- refused backward: unsupported_change | public.t.a
 --- from
 CREATE TABLE t (a int);
 CREATE TABLE u (id int, x t);

@@ -17,7 +17,10 @@ SELECT pg_catalog.pg_describe_object(c, o, s) FROM unnest($1::oid[], $2::oid[], 
 pub(in crate::catalog) const COMMENTS: &str = "
 SELECT d.classoid, d.objoid, d.objsubid, d.description FROM pg_catalog.pg_description d
 WHERE d.classoid IN (1259, 1247, 1255, 2606, 2620, 2615, 2618, 3079, 3256, 3381, 3456)
-  AND (d.objoid >= 16384 OR d.classoid = 2615)";
+  AND (d.objoid >= 16384 OR d.classoid = 2615)
+  -- What an extension says of itself is no declaration.
+  AND NOT (d.classoid = 3079 AND EXISTS (SELECT FROM pg_catalog.pg_extension e
+    JOIN pg_catalog.pg_available_extensions a ON a.name = e.extname WHERE e.oid = d.objoid AND a.comment = d.description))";
 
 /// Privileges of each kind of object: who, what, and whether the server would have granted it by itself.
 /// Rows of the owner and of the reading user are left out: they are not declared, they come with owning.
@@ -44,14 +47,15 @@ WITH o(classid, objid, objsubid, owner, acl, preset) AS (
 SELECT x.classid, x.objid, x.objsubid, CASE WHEN x.grantee = 0 THEN '' ELSE r.rolname::text END AS role,
   x.privilege_type || CASE WHEN x.is_grantable THEN '*' ELSE '' END AS privilege, x.actual
 FROM x LEFT JOIN pg_catalog.pg_roles r ON r.oid = x.grantee
-WHERE x.grantee <> x.owner AND (x.grantee = 0 OR r.rolname IS NOT NULL) AND r.rolname IS DISTINCT FROM $1";
+WHERE x.grantee <> x.owner AND (x.grantee = 0 OR r.rolname IS NOT NULL) AND r.rolname IS DISTINCT FROM $1
+  AND r.rolname IS DISTINCT FROM current_user";
 
 /// Default privileges of each grantee, and what the server would have granted by itself: whose objects, in which schema,
 /// of which kind, to whom, what. The reading user is the empty name, as whose objects; as grantee it is left out, like
 /// whoever makes the objects.
 pub(in crate::catalog) const DEFAULT_PRIVILEGES: &str = "
 WITH o AS (
-  SELECT CASE WHEN r.rolname = current_user THEN '' ELSE r.rolname::text END AS role, COALESCE(n.nspname::text, '') AS nsp,
+  SELECT CASE WHEN r.rolname = current_user OR r.rolname = $2 THEN '' ELSE r.rolname::text END AS role, COALESCE(n.nspname::text, '') AS nsp,
     d.defaclobjtype AS kind, d.defaclrole, d.defaclacl AS acl,
     CASE WHEN d.defaclnamespace = 0 THEN pg_catalog.acldefault(CASE d.defaclobjtype WHEN 'S' THEN 's' ELSE d.defaclobjtype END,
       d.defaclrole) END AS preset

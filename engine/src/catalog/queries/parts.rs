@@ -33,9 +33,21 @@ FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
 JOIN pg_catalog.pg_class t ON t.oid = i.indrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname::text = ANY($1) AND (i.indisclustered OR i.indisreplident)";
 
-/// Extended statistics objects.
+/// Extended statistics objects. The server prints their columns in physical order, which is never compared.
 pub(in crate::catalog) const STATISTICS: &str = "
-SELECT x.oid, n.nspname::text, x.stxname::text, x.stxrelid, pg_catalog.pg_get_statisticsobjdef(x.oid) AS definition,
+SELECT x.oid, n.nspname::text, x.stxname::text, x.stxrelid,
+  'CREATE STATISTICS ' || pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(x.stxname)
+    || CASE WHEN x.stxkind @> '{d,f,m}' OR x.stxkind = '{e}' THEN '' ELSE ' (' || pg_catalog.concat_ws(', ',
+      CASE WHEN 'd' = ANY(x.stxkind) THEN 'ndistinct' END, CASE WHEN 'f' = ANY(x.stxkind) THEN 'dependencies' END,
+      CASE WHEN 'm' = ANY(x.stxkind) THEN 'mcv' END) || ')' END
+    || ' ON ' || pg_catalog.concat_ws(', ',
+      (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' ORDER BY a.attname)
+        FROM pg_catalog.pg_attribute a WHERE a.attrelid = x.stxrelid AND a.attnum = ANY(x.stxkeys)),
+      (SELECT pg_catalog.string_agg('(' || e || ')', ', ')
+        FROM pg_catalog.unnest(pg_catalog.pg_get_statisticsobjdef_expressions(x.oid)) AS e))
+    || ' FROM ' || (SELECT pg_catalog.quote_ident(tn.nspname) || '.' || pg_catalog.quote_ident(t.relname)
+      FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace tn ON tn.oid = t.relnamespace WHERE t.oid = x.stxrelid)
+    AS definition,
   CASE WHEN x.stxstattarget >= 0 THEN x.stxstattarget::int4 END AS target,
   pg_catalog.pg_has_role(x.stxowner, 'USAGE') AS mine, pg_catalog.pg_get_userbyid(x.stxowner)::text AS owner
 FROM pg_catalog.pg_statistic_ext x JOIN pg_catalog.pg_namespace n ON n.oid = x.stxnamespace
@@ -69,7 +81,7 @@ pub(in crate::catalog) const POLICIES: &str = "
 SELECT p.oid, p.polrelid, p.polname::text, p.polpermissive,
   CASE p.polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE' WHEN 'd' THEN 'DELETE' ELSE 'ALL' END,
   COALESCE((SELECT pg_catalog.array_agg(CASE WHEN r.rolname = current_user AND $2 <> '' THEN $2 ELSE r.rolname::text END
-    ORDER BY 1) FROM pg_catalog.pg_roles r WHERE r.oid = ANY(p.polroles)), '{}') AS roles,
+    ORDER BY r.rolname) FROM pg_catalog.pg_roles r WHERE r.oid = ANY(p.polroles)), '{}') AS roles,
   pg_catalog.pg_get_expr(p.polqual, p.polrelid), pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid)
 FROM pg_catalog.pg_policy p JOIN pg_catalog.pg_class c ON c.oid = p.polrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace

@@ -8,7 +8,7 @@ use super::super::change::without_timing;
 use super::super::draft::{ACCESS_EXCLUSIVE, Draft, SHARE_ROW_EXCLUSIVE, SHARE_UPDATE_EXCLUSIVE};
 use super::super::{column, ddl, privileges, retype};
 use super::Renderer;
-use crate::catalog::{Attribute, Constraint, Domain, Id, Object, Table};
+use crate::catalog::{Attribute, Constraint, Domain, Id, Object, Sequence, Table};
 use crate::error::{Error, Result};
 use crate::name::{Name, literal, quote};
 
@@ -37,8 +37,9 @@ impl Renderer<'_> {
                 }
                 let options = ddl::all_sequence_options(new);
                 if ddl::all_sequence_options(old) != options {
+                    let restart = if restarts(old, new) { " RESTART" } else { "" };
                     drafts.push(
-                        Draft::new(format!("ALTER SEQUENCE {name}{options}"), reason)
+                        Draft::new(format!("ALTER SEQUENCE {name}{options}{restart}"), reason)
                             .warning()
                             .data_dependent(),
                     );
@@ -221,6 +222,11 @@ impl Renderer<'_> {
         ));
         drafts
     }
+}
+
+/// Whether a sequence has to start anew, because where it once started is outside its new bounds.
+pub(in crate::plan) fn restarts(old: &Sequence, new: &Sequence) -> bool {
+    !(new.min..=new.max).contains(&old.start)
 }
 
 fn add_labels(name: &Name, old: &[String], new: &[String]) -> Vec<Draft> {

@@ -10,6 +10,8 @@ mod table;
 
 use std::collections::BTreeSet;
 
+pub(super) use alter::restarts;
+
 use super::change::Changes;
 use super::draft::{ACCESS_EXCLUSIVE, Draft, SHARE_ROW_EXCLUSIVE, SHARE_UPDATE_EXCLUSIVE};
 use super::order::{Act, Node};
@@ -42,7 +44,7 @@ impl Renderer<'_> {
             Act::Clear => match id {
                 Id::DefaultPrivileges(_) => self.default_privileges(id),
                 Id::Owner(of) => self.owner(of),
-                _ => Ok(vec![retype::clear(id, self.from, self.to)?]),
+                _ => retype::clear(id, self.from, self.to),
             },
         }
     }
