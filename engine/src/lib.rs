@@ -21,6 +21,8 @@ pub mod scratch;
 pub use apply::{ApplyOutcome, LOCK_KEY, apply, read_plan};
 pub use connect::{Deadline, Target};
 pub use declared::{desired_scope, drift};
+#[doc(hidden)]
+pub use desired::inspect;
 pub use error::{Code, Error, Result};
 pub use observe::{Observation, Scope, Server, observe};
 pub use plan::{Planned, Refusal, diff, plan};

@@ -108,12 +108,7 @@ impl Cluster {
 
     /// What nodes turn Pods away for, as the end of a sentence; empty when they do not, or when it cannot be told.
     fn node_troubles(&self) -> String {
-        let taints = self.ask(&[
-            "get",
-            "nodes",
-            "-o",
-            "jsonpath={.items[*].spec.taints[*].key}",
-        ]);
+        let taints = self.ask(&["get", "nodes", "-o", "jsonpath={.items[*].spec.taints[*].key}"]);
         match taints {
             Ok(taints) if !taints.is_empty() => {
                 format!(" (its nodes turn Pods away: {taints})")
