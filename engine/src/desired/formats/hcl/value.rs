@@ -90,7 +90,10 @@ impl Value {
             Self::Number(text) => text.parse().ok().filter(|number: &f64| number.is_finite()),
             _ => None,
         };
-        number.ok_or_else(|| format!("{} stands where a number is wanted", self.shown()))
+        number.ok_or_else(|| match self {
+            Self::Number(text) => format!("{text:?} is not a number"),
+            other => format!("{} stands where a number is wanted", other.shown()),
+        })
     }
 
     pub(super) fn as_integer(&self) -> Result<i64, String> {
@@ -98,7 +101,10 @@ impl Value {
             Self::Number(text) => text.parse().ok(),
             _ => None,
         };
-        number.ok_or_else(|| format!("{} stands where a whole number is wanted", self.shown()))
+        number.ok_or_else(|| match self {
+            Self::Number(text) => format!("{text} is not a whole number"),
+            other => format!("{} stands where a whole number is wanted", other.shown()),
+        })
     }
 
     /// The text that it has inside a string.
@@ -106,14 +112,14 @@ impl Value {
         match self {
             Self::Text(text) | Self::Number(text) => Ok(text.clone()),
             Self::Bool(value) => Ok(value.to_string().into()),
-            other => Err(format!("{} has no text", other.shown())),
+            other => Err(format!("{} has no value that is text", other.shown())),
         }
     }
 
     /// The value in an error: its name when it is a reference, which is then most often one that is not declared.
     pub(super) fn shown(&self) -> String {
         match self {
-            Self::Word(word) => word.to_string(),
+            Self::Word(word) | Self::Call(word) => word.to_string(),
             Self::Reference(parts) => parts.join("."),
             other => other.kind().to_owned(),
         }
