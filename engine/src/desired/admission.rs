@@ -7,7 +7,6 @@
 use squawk_syntax::ast::{AstNode as _, SourceFile, Stmt};
 use squawk_syntax::{SyntaxKind, SyntaxNode};
 
-use super::formats::Rendered;
 use super::{Desired, room};
 use crate::error::{Code, Error, Result};
 
@@ -29,24 +28,6 @@ pub struct Statement {
     /// For a statement that was made from a document: the block that it comes from, and the document's line of each
     /// of its own lines.
     pub made_from: Option<(String, Vec<usize>)>,
-}
-
-impl Statement {
-    /// The line of the file that is so many lines below the statement's first.
-    pub(super) fn line_below(&self, lines: usize) -> usize {
-        match &self.made_from {
-            None => self.line + lines,
-            Some((_, places)) => places.get(lines).copied().unwrap_or(self.line),
-        }
-    }
-
-    /// What to call it in an error about its file.
-    pub(super) fn shown(&self) -> String {
-        match &self.made_from {
-            None => format!("statement {}", self.position),
-            Some((block, _)) => clip(block),
-        }
-    }
 }
 
 /// An extension that a file asks for; the engine creates it, never the file.
@@ -103,41 +84,6 @@ fn judge_all(file: &str, text: &str, desired: &mut Desired) -> Result<()> {
                 made_from: None,
             }),
         }
-    }
-    Ok(())
-}
-
-/// Admits statements that were made from documents. Each is exactly one declaration of its kind, or an error of its
-/// block: what a document says cannot become another statement.
-pub(super) fn admit_rendered(rendered: Vec<Rendered>, desired: &mut Desired) -> Result<()> {
-    for (index, made) in rendered.into_iter().enumerate() {
-        let whole = || {
-            if room::too_long(&made.sql).is_some() || made.sql.contains('\0') {
-                return None;
-            }
-            let parsed = SourceFile::parse(&made.sql);
-            let mut statements = parsed.tree().stmts();
-            let (Some(statement), None) = (statements.next(), statements.next()) else {
-                return None;
-            };
-            let wanted = made.kind.replace(" UNIQUE", "");
-            (parsed.errors().is_empty() && kind_name(&statement) == wanted && declares(&statement))
-                .then(|| matches!(statement, Stmt::CreateSchema(_)))
-        };
-        let Some(creates_schema) = whole() else {
-            return Err(made
-                .at
-                .malformed(format!("this makes no {} that parses", made.kind)));
-        };
-        desired.statements.push(Statement {
-            file: made.at.file().to_owned(),
-            line: made.at.line,
-            position: index + 1,
-            sql: made.sql,
-            creates_schema,
-            settings: vec![],
-            made_from: Some((made.at.block_name().to_owned(), made.lines)),
-        });
     }
     Ok(())
 }
@@ -281,7 +227,7 @@ fn unquote(word: &str) -> String {
 
 /// The list. Kinds that the catalog reading refuses by name (policies, domains, …) are admitted here, so that the
 /// refusal can name the object.
-fn declares(statement: &Stmt) -> bool {
+pub(super) fn declares(statement: &Stmt) -> bool {
     matches!(
         statement,
         Stmt::AlterAggregate(_)
@@ -331,7 +277,7 @@ fn declares(statement: &Stmt) -> bool {
     )
 }
 
-fn kind_name(statement: &Stmt) -> String {
+pub(super) fn kind_name(statement: &Stmt) -> String {
     let kind = format!("{:?}", statement.syntax().kind());
     kind.trim_end_matches("_TRANSACTION")
         .trim_end_matches("_STMT")

@@ -7,6 +7,7 @@ mod admission;
 mod coverage;
 mod formats;
 mod load;
+mod made;
 mod room;
 mod rows;
 mod sources;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::formats::{self, DataBlock, Document};
-use super::{Desired, admission, room, rows};
+use super::{Desired, admission, made, room, rows};
 use crate::error::{Code, Error, Result};
 
 /// The rows of an artifact.
@@ -137,7 +137,7 @@ fn admit(documents: &[Document], desired: &mut Desired) -> Result<()> {
     for document in documents {
         desired.extensions.extend(document.extensions());
     }
-    admission::admit_rendered(rendered, desired)
+    made::admit(rendered, desired)
 }
 
 fn with_room<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {

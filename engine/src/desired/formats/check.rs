@@ -16,12 +16,16 @@ pub(super) fn table(table: &Table) -> Result<()> {
     for column in &table.columns {
         once(&mut columns, &column.name, &column.at)?;
     }
-    let mut names: BTreeMap<&str, &At> = BTreeMap::new();
-    let constraints = table.constraints.iter().map(|one| (&one.name, &one.at));
-    let indexes = table.indexes.iter().map(|one| (&one.name, &one.at));
-    for (name, at) in constraints.chain(indexes) {
-        if let Some(name) = name {
-            once(&mut names, name, at)?;
+    let mut constraints: BTreeMap<&str, &At> = BTreeMap::new();
+    for one in &table.constraints {
+        if let Some(name) = &one.name {
+            once(&mut constraints, name, &one.at)?;
+        }
+    }
+    let mut indexes: BTreeMap<&str, &At> = BTreeMap::new();
+    for one in &table.indexes {
+        if let Some(name) = &one.name {
+            once(&mut indexes, name, &one.at)?;
         }
     }
     let known = |name: &str, at: &At| {

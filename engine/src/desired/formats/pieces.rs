@@ -26,10 +26,16 @@ pub(super) fn parameters(piece: &Text) -> Result<String> {
     Ok(in_parentheses(&piece.text))
 }
 
-/// What follows the columns of a table. The statement as a whole is parsed afterwards.
+/// What follows the columns of a table.
 pub(super) fn tail(piece: &Text) -> Result<String> {
+    let text = piece.text.trim();
     scan(piece)?;
-    Ok(piece.text.trim().to_owned())
+    let parsed = SourceFile::parse(&format!("CREATE TABLE t (c int)\n{text}"));
+    let mut statements = parsed.tree().stmts();
+    match (statements.next(), statements.next()) {
+        (Some(Stmt::CreateTable(_)), None) if parsed.errors().is_empty() => Ok(text.to_owned()),
+        _ => Err(piece.at.malformed("it cannot follow the columns of a table")),
+    }
 }
 
 /// A line comment would swallow the parenthesis.

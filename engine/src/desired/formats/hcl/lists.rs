@@ -142,14 +142,13 @@ fn flatten(list: &Value, flat: &mut Vec<Value>) -> Evaluated<()> {
     Ok(())
 }
 
-fn set(texts: BTreeSet<Rc<str>>) -> Value {
+fn set(texts: Texts) -> Value {
     Value::list(texts.into_iter().map(Value::Text).collect())
 }
 
-fn sets(
-    arguments: &[Value],
-    combine: fn(&BTreeSet<Rc<str>>, &BTreeSet<Rc<str>>) -> BTreeSet<Rc<str>>,
-) -> Evaluated {
+type Texts = BTreeSet<Rc<str>>;
+
+fn sets(arguments: &[Value], combine: fn(&Texts, &Texts) -> Texts) -> Evaluated {
     let [first, rest @ ..] = arguments else {
         return Err("it takes at least one set".to_owned());
     };
