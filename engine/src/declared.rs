@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::catalog::{Id, Model, Reading, Selectors, read};
 use crate::connect::{Deadline, Session, Target};
-use crate::desired::{Desired, Renamed, load};
+use crate::desired::{Coverage, Desired, Renamed, load};
 use crate::error::{Code, Error, Result};
 use crate::observe::{Scope, whereabouts};
 use crate::scratch::{Database, Scratch};
@@ -14,6 +14,7 @@ pub(crate) struct Declared {
     pub(crate) database: Database,
     pub(crate) scope: Scope,
     pub(crate) renamed: Vec<Renamed>,
+    pub(crate) coverage: Coverage,
 }
 
 impl Declared {
@@ -45,6 +46,7 @@ impl Declared {
             database,
             scope: Scope::exactly(schemas),
             renamed,
+            coverage: desired.coverage.clone(),
         })
     }
 
@@ -54,6 +56,7 @@ impl Declared {
             database: scratch.copy(&self.database, deadline).await?,
             scope: self.scope.clone(),
             renamed: self.renamed.clone(),
+            coverage: self.coverage.clone(),
         })
     }
 

@@ -49,7 +49,13 @@ pub async fn drift(
     let exclude = Selectors::parse(&policy.exclude, target.pinned_schema())?;
     let mut to = declared.read(&exclude, &observation.user, deadline).await?;
     let mut from = observation.model.clone();
-    reconcile(&mut to, &from, observation.server.major, &observation.user);
+    reconcile(
+        &mut to,
+        &from,
+        observation.server.major,
+        &observation.user,
+        &declared.coverage,
+    );
     if from.differs_in_text(&to) {
         let bench = Bench {
             scratch,

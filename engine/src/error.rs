@@ -57,7 +57,7 @@ codes! {
     // Desired state.
     DesiredUnreadable => "desired_unreadable", Input, "A file or folder cannot be read, or is no UTF-8.";
     EmptyDesiredState => "empty_desired_state", Input, "The desired state declares nothing.";
-    DesiredSyntax => "desired_syntax", Input, "SQL that does not parse.";
+    DesiredSyntax => "desired_syntax", Input, "A file that does not parse, or says what has no meaning.";
     DesiredMissingObject => "desired_missing_object", Input, "SQL names an object that nothing declares.";
     DesiredRejected => "desired_rejected", Input, "The scratch server refused a declared statement.";
     StatementNotAdmitted => "statement_not_admitted", Refused, "A kind of statement that declares nothing.";

@@ -23,6 +23,8 @@ pub mod scratch;
 pub use apply::{ApplyOutcome, LOCK_KEY, apply, read_plan};
 pub use connect::{Deadline, Target};
 pub use declared::desired_scope;
+#[doc(hidden)]
+pub use desired::inspect;
 pub use drift::drift;
 pub use error::{Code, Error, Result};
 pub use observe::{Observation, Scope, Server, observe};

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::{Id, Model, Object};
+use crate::desired::{Coverage, UndescribedKind as Undescribed};
 use crate::name::Name;
 
 /// Fills in what a declaration does not say by itself: it is as the target has it. Returns notes for people.
@@ -11,7 +12,13 @@ use crate::name::Name;
 /// remarks on `public` in every new database is no declaration. Default privileges in all schemas stay unless some are
 /// declared. Partitions stay unless at least one of their table is declared. `user` is the target's user, to whom
 /// belongs what no statement gives to somebody else.
-pub(crate) fn reconcile(to: &mut Model, from: &Model, major: u32, user: &str) -> Vec<String> {
+pub(crate) fn reconcile(
+    to: &mut Model,
+    from: &Model,
+    major: u32,
+    user: &str,
+    coverage: &Coverage,
+) -> Vec<String> {
     let mut notes = from.notes.clone();
     let everywhere = to
         .objects
@@ -41,9 +48,75 @@ pub(crate) fn reconcile(to: &mut Model, from: &Model, major: u32, user: &str) ->
         }
     }
     public_schema(to, from, major);
+    not_described(to, from, coverage, &mut notes);
     partitions(to, from, &mut notes);
     owners(to, from, user);
     notes
+}
+
+/// What a coverage header leaves undescribed is as the target has it, in both directions.
+fn not_described(to: &mut Model, from: &Model, coverage: &Coverage, notes: &mut Vec<String>) {
+    let left: Vec<Id> = from
+        .objects
+        .keys()
+        .chain(to.objects.keys())
+        .filter(|id| is_left(id, coverage))
+        .cloned()
+        .collect();
+    let mut count = 0;
+    for id in left {
+        let differs = to.objects.get(&id) != from.objects.get(&id);
+        count += usize::from(differs && id.parent().is_none());
+        match from.objects.get(&id) {
+            Some(object) => {
+                to.needs
+                    .insert(id.clone(), from.needs.get(&id).cloned().unwrap_or_default());
+                to.objects.insert(id, object.clone());
+            }
+            None => {
+                to.objects.remove(&id);
+            }
+        }
+    }
+    if count > 0 {
+        notes.push(format!("{count} objects are not described and are left alone"));
+    }
+}
+
+fn is_left(id: &Id, coverage: &Coverage) -> bool {
+    let schema = id.name().map(|name| name.schema.as_str());
+    if let Some(schema) = schema
+        && named(coverage, Undescribed::Schema, &[schema])
+    {
+        return true;
+    }
+    let kind = match id {
+        Id::Composite(_) => Undescribed::Composite,
+        Id::Domain(_) | Id::DomainConstraint(..) => Undescribed::Domain,
+        Id::Extension(_) => Undescribed::Extension,
+        Id::Policy(..) => Undescribed::Policy,
+        Id::Range(_) => Undescribed::Range,
+        Id::Schema(_) => Undescribed::Schema,
+        Id::Sequence(_) | Id::SequenceOwner(_) => Undescribed::Sequence,
+        Id::Comment(of) | Id::Owner(of) | Id::Privileges(of, _) => return is_left(of, coverage),
+        _ => return false,
+    };
+    let bare = match id {
+        Id::Schema(name) | Id::Extension(name) | Id::Policy(_, name) => name.clone(),
+        _ => id.name().map(|name| name.name.clone()).unwrap_or_default(),
+    };
+    let qualified = schema.map(|schema| format!("{schema}.{bare}"));
+    let names: Vec<&str> = std::iter::once(bare.as_str())
+        .chain(qualified.as_deref())
+        .collect();
+    named(coverage, kind, &names)
+}
+
+fn named(coverage: &Coverage, kind: Undescribed, names: &[&str]) -> bool {
+    coverage.kinds.contains(&kind)
+        || names
+            .iter()
+            .any(|name| coverage.objects.contains(&(kind, (*name).to_owned())))
 }
 
 /// What every new database has.
@@ -108,7 +181,7 @@ fn partitions(to: &mut Model, from: &Model, notes: &mut Vec<String>) {
                 continue;
             }
             if kept.insert(child) {
-                keep(to, from, parent, child);
+                keep(to, from, child);
                 children += 1;
                 queue.push(child);
             }
@@ -122,19 +195,16 @@ fn partitions(to: &mut Model, from: &Model, notes: &mut Vec<String>) {
 }
 
 /// A partition as it will be when its table is as declared.
-fn keep(to: &mut Model, from: &Model, parent: &Name, child: &Name) {
+fn keep(to: &mut Model, from: &Model, child: &Name) {
     let follows = super::plan::anticipate(from, &with_table(to, from, child));
-    for model in [&follows] {
-        for (id, object) in &model.objects {
-            let part = id.table(model) == Some(child) || id.name() == Some(child);
-            if part && !to.objects.contains_key(id) {
-                to.objects.insert(id.clone(), object.clone());
-                let needs = model.needs.get(id).cloned().unwrap_or_default();
-                to.needs.insert(id.clone(), needs);
-            }
+    for (id, object) in &follows.objects {
+        let part = id.table(&follows) == Some(child) || id.name() == Some(child);
+        if part && !to.objects.contains_key(id) {
+            to.objects.insert(id.clone(), object.clone());
+            let needs = follows.needs.get(id).cloned().unwrap_or_default();
+            to.needs.insert(id.clone(), needs);
         }
     }
-    let _ = parent;
     if let Some(order) = from.column_order.get(child) {
         to.column_order.insert(child.clone(), order.clone());
     }

@@ -15,6 +15,7 @@ mod paths;
 mod plan;
 mod policies;
 mod runner;
+mod schemas;
 mod signatures;
 
 // Where the resolver's own modules look for each other.
@@ -29,13 +30,14 @@ pub use paths::{content_manifest, content_path};
 pub use plan::plan_document;
 pub use policies::{source_policy, verification_policy};
 pub use runner::{runner_outcome, runner_request};
+pub use schemas::{hcl_schema, yaml_schema};
 pub use signatures::{git_keys, git_object, git_signature};
 
 /// A target by its name, which is also that of its file and of its seeds' folder.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 27] = [
+pub const TARGETS: [Target; 29] = [
     ("archive_compressed", archive_compressed),
     ("archive_tar", archive_tar),
     ("content_manifest", content_manifest),
@@ -50,6 +52,7 @@ pub const TARGETS: [Target; 27] = [
     ("git_session", git_session),
     ("git_signature", git_signature),
     ("git_tree", git_tree),
+    ("hcl_schema", hcl_schema),
     ("known_hosts", known_hosts),
     ("oci_challenge", oci_challenge),
     ("oci_link", oci_link),
@@ -63,6 +66,7 @@ pub const TARGETS: [Target; 27] = [
     ("source_policy", source_policy),
     ("trusted_root", trusted_root),
     ("verification_policy", verification_policy),
+    ("yaml_schema", yaml_schema),
 ];
 
 /// A word that seeds hold where a secret stands; no message may repeat it.

@@ -31,6 +31,9 @@ pub struct Statement {
     /// It gives an object to this role, or remarks on an extension (no role), and does nothing else: what only the owner
     /// of everything can do.
     pub by_owner: Option<Option<String>>,
+    /// For a statement that was made from a document: the block that it comes from, and the document's line of each
+    /// of its own lines.
+    pub made_from: Option<(String, Vec<usize>)>,
 }
 
 /// An extension that a file asks for; the engine creates it, never the file.
@@ -90,6 +93,7 @@ fn judge_all(file: &str, text: &str, desired: &mut Desired) -> Result<()> {
                 settings: settings.clone(),
                 renames,
                 by_owner: by_owner(&statement),
+                made_from: None,
             }),
         }
     }
@@ -268,7 +272,7 @@ pub(super) fn unquote(word: &str) -> String {
 }
 
 /// The list. Kinds that the catalog reading refuses by name are admitted here, so that the refusal can name the object.
-fn declares(statement: &Stmt) -> bool {
+pub(super) fn declares(statement: &Stmt) -> bool {
     matches!(
         statement,
         Stmt::AlterAggregate(_)
@@ -328,7 +332,7 @@ fn declares(statement: &Stmt) -> bool {
     )
 }
 
-fn kind_name(statement: &Stmt) -> String {
+pub(super) fn kind_name(statement: &Stmt) -> String {
     let kind = format!("{:?}", statement.syntax().kind());
     kind.trim_end_matches("_TRANSACTION")
         .trim_end_matches("_STMT")

@@ -164,7 +164,7 @@ fn at(statement: &Statement, error: &Error) -> Error {
         return error.clone();
     }
     let place = format!("{}:{}", statement.file, statement.line);
-    let message = format!("{place} (statement {}): {error}", statement.position);
+    let message = format!("{place} ({}): {error}", statement.shown());
     Error::new(error.kind(), message).about(place)
 }
 
@@ -181,7 +181,7 @@ fn explain(statement: &Statement, error: &tokio_postgres::Error) -> (Error, bool
     let line = match db.position() {
         Some(ErrorPosition::Original(at)) => {
             let before = statement.sql.chars().take((*at as usize).saturating_sub(1));
-            statement.line + before.filter(|c| *c == '\n').count()
+            statement.line_below(before.filter(|c| *c == '\n').count())
         }
         _ => statement.line,
     };
@@ -199,11 +199,7 @@ fn explain(statement: &Statement, error: &tokio_postgres::Error) -> (Error, bool
         "57P01" | "57P02" => Code::ScratchFailed,
         _ => Code::DesiredRejected,
     };
-    let message = format!(
-        "{place} (statement {}): {}",
-        statement.position,
-        clip(db.message())
-    );
+    let message = format!("{place} ({}): {}", statement.shown(), clip(db.message()));
     (
         Error::new(code, message)
             .about(place)

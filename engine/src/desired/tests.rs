@@ -2,10 +2,7 @@ use super::super::Desired;
 use super::*;
 
 fn read(text: &str) -> Result<Desired> {
-    let mut desired = Desired {
-        statements: vec![],
-        extensions: vec![],
-    };
+    let mut desired = Desired::default();
     admit("schema.sql", text, &mut desired)?;
     Ok(desired)
 }

@@ -222,7 +222,7 @@ impl Inputs<'_> {
         let (observation, mut to) = (observation?, to?);
         let major = observation.server.major;
         let mut from = observation.model.clone();
-        let notes = reconcile(&mut to, &from, major, user);
+        let notes = reconcile(&mut to, &from, major, user, &declared.coverage);
         let bench = Bench {
             scratch,
             scope: &declared.scope,
@@ -309,7 +309,7 @@ pub async fn diff(
     let mut from = before.read(&exclude, "", deadline).await?;
     let mut to = after.read(&exclude, "", deadline).await?;
     let major = scratch.major();
-    let notes = reconcile(&mut to, &from, major, "");
+    let notes = reconcile(&mut to, &from, major, "", &after.coverage);
     let bench = Bench {
         scratch,
         scope: &scope,

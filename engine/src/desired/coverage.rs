@@ -1,0 +1,170 @@
+//! The coverage header: what a desired state does not describe, and whose absence therefore means nothing.
+//!
+//! Promises: a kind that is not known, and a line of the header that stands elsewhere, is an error with file and line.
+
+use std::collections::BTreeSet;
+
+use super::formats::At;
+use crate::error::{Code, Error, Result};
+
+const MARK: &str = "ptah:not-described";
+
+/// What can be left undescribed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "each is the kind of object of that name")]
+pub enum Kind {
+    Composite,
+    Domain,
+    Extension,
+    Policy,
+    Range,
+    Role,
+    Schema,
+    Sequence,
+    VirtualTable,
+}
+
+const KINDS: [(&str, Kind); 9] = [
+    ("composite", Kind::Composite),
+    ("domain", Kind::Domain),
+    ("extension", Kind::Extension),
+    ("policy", Kind::Policy),
+    ("range", Kind::Range),
+    ("role", Kind::Role),
+    ("schema", Kind::Schema),
+    ("sequence", Kind::Sequence),
+    ("virtual_table", Kind::VirtualTable),
+];
+
+/// The limits of all files of a desired state, united.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Kinds of which nothing is described.
+    pub kinds: BTreeSet<Kind>,
+    /// Objects that are not described, by kind and name.
+    pub objects: BTreeSet<(Kind, String)>,
+}
+
+impl Coverage {
+    /// Adds what the leading comments of a file say. `comments` are what a line comment of the format begins with.
+    ///
+    /// # Errors
+    /// `desired_syntax` for a line that is not understood; `unsupported_change` for a rename declared in a file that
+    /// is not SQL.
+    pub(super) fn read(&mut self, file: &str, text: &str, comments: &[&str]) -> Result<()> {
+        let mut leading = true;
+        for (index, line) in text.lines().enumerate() {
+            let line = line.trim();
+            let comment = comments
+                .iter()
+                .find_map(|sign| line.strip_prefix(sign))
+                .map(str::trim_start);
+            let at = || At::document(file).at_line(index + 1);
+            match comment {
+                None if line.is_empty() => {}
+                None => leading = false,
+                Some(comment) if comment.starts_with(MARK) => {
+                    if !leading {
+                        return Err(at().malformed(format!(
+                            "{MARK} stands in the comments at the beginning of a file, and nowhere else"
+                        )));
+                    }
+                    self.line(comment, &at())?;
+                }
+                // Whoever reads SQL sees this for itself.
+                Some(comment) if comment.starts_with("ptah:renamed-from") && !comments.contains(&"--") => {
+                    let message = format!(
+                        "{file}:{}: declared renames are not handled in this build",
+                        index + 1
+                    );
+                    return Err(
+                        Error::new(Code::UnsupportedChange, message).about(format!("{file}:{}", index + 1))
+                    );
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, comment: &str, at: &At) -> Result<()> {
+        let rest = comment.strip_prefix(MARK).unwrap_or_default();
+        let (word, name) = match rest.trim().split_once(char::is_whitespace) {
+            Some((word, name)) => (word, Some(name.trim())),
+            None => (rest.trim(), None),
+        };
+        if !rest.starts_with(char::is_whitespace) || word.is_empty() {
+            return Err(at.malformed(format!(
+                "{MARK} is followed by a kind, and a name in quotes if it is one object"
+            )));
+        }
+        let Some((_, kind)) = KINDS.iter().find(|(name, _)| *name == word) else {
+            let known: Vec<&str> = KINDS.iter().map(|(name, _)| *name).collect();
+            return Err(at.malformed(format!(
+                "{MARK} knows no kind {word:?}, only {}",
+                known.join(", ")
+            )));
+        };
+        let Some(name) = name else {
+            self.kinds.insert(*kind);
+            return Ok(());
+        };
+        // The quoted form of Go and that of JSON agree on everything that a name holds.
+        match serde_json::from_str::<String>(name) {
+            Ok(name) if !name.is_empty() => {
+                self.objects.insert((*kind, name));
+                Ok(())
+            }
+            _ => Err(at.malformed(format!("{MARK} wants a name in double quotes, not {name}"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, comments: &[&str]) -> Result<Coverage> {
+        let mut coverage = Coverage::default();
+        coverage.read("f", text, comments)?;
+        Ok(coverage)
+    }
+
+    #[test]
+    fn the_leading_comments_say_what_is_not_described() {
+        let text = "\n// Code generated by ptah; DO NOT EDIT.\n// ptah:not-described role\n#ptah:not-described  schema  \
+                    \"a \\\"b\\\"\"\n\nschema \"x\" {}\n";
+        let coverage = read(text, &["//", "#"]).unwrap();
+        assert_eq!(coverage.kinds, [Kind::Role].into());
+        assert_eq!(coverage.objects, [(Kind::Schema, "a \"b\"".to_owned())].into());
+        let sql = read("-- ptah:not-described virtual_table\nCREATE TABLE t ();", &["--"]).unwrap();
+        assert_eq!(sql.kinds, [Kind::VirtualTable].into());
+    }
+
+    #[test]
+    fn what_is_not_understood_is_an_error_with_its_line() {
+        for (text, why) in [
+            ("-- ptah:not-described table", "knows no kind \"table\""),
+            ("-- ptah:not-described", "is followed by a kind"),
+            ("-- ptah:not-described-role", "is followed by a kind"),
+            ("-- ptah:not-described role x", "wants a name in double quotes"),
+            ("-- ptah:not-described role \"\"", "wants a name in double quotes"),
+            ("x\n-- ptah:not-described role", "at the beginning of a file"),
+        ] {
+            let error = read(&format!("-- one\n{text}\n"), &["--"]).unwrap_err();
+            let line = 1 + text.lines().count();
+            assert!(error.to_string().starts_with(&format!("f:{line}: ")), "{error}");
+            assert!(error.to_string().contains(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn limits_of_several_files_are_united() {
+        let mut coverage = read("-- ptah:not-described role", &["--"]).unwrap();
+        coverage
+            .read("g", "# ptah:not-described domain \"d\"", &["#"])
+            .unwrap();
+        assert_eq!((coverage.kinds.len(), coverage.objects.len()), (1, 1));
+    }
+}

@@ -1,0 +1,9 @@
+CREATE TABLE public.t (id int NOT NULL);
+CREATE VIEW public.v AS SELECT id FROM t WHERE id > 0 WITH LOCAL CHECK OPTION;
+COMMENT ON VIEW public.v IS 'a view';
+CREATE MATERIALIZED VIEW public.m AS SELECT id FROM t;
+COMMENT ON MATERIALIZED VIEW public.m IS 'mat';
+CREATE FUNCTION public.f(a int) RETURNS TABLE (b int) LANGUAGE sql STABLE SECURITY DEFINER AS E'\nSELECT a\n';
+COMMENT ON FUNCTION public.f(int) IS 'one';
+CREATE FUNCTION public.f(x int DEFAULT 1, x2 int DEFAULT 2, OUT y text) RETURNS text LANGUAGE plpgsql
+  AS E'\nBEGIN y := \'$$\' || x; END\n';
