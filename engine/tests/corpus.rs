@@ -4,7 +4,8 @@
 //! `support/corpus.rs` tells how a table file is written, `support/dump.rs` what two dumps may differ in.
 //! `PTAH_PG_DUMP` names the program. Forward runs in one transaction and backward statement by statement;
 //! `PTAH_CORPUS=full` runs both in both, `PTAH_CORPUS=sensitive` only what differs between server versions,
-//! `PTAH_CORPUS=sides` plans nothing and only dumps both sides, and `PTAH_CASE=text` takes the cases whose `file: name`
+//! `PTAH_CORPUS=sides` plans nothing and only dumps both sides, `PTAH_CORPUS=dumps` declares each dump as it comes and finds
+//! nothing to plan, and `PTAH_CASE=text` takes the cases whose `file: name`
 //! contains the text.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -146,6 +147,17 @@ async fn lane(cases: &[Case], first: usize) -> Tally {
         };
         if word("sides") {
             tally.passed += 1;
+        } else if word("dumps") {
+            for (dump, database) in sides.dumps.iter().zip(&sides.databases) {
+                match database {
+                    Some(database) => match its_own(dump, database, &scratch).await {
+                        Ok(Seen::Applied) => tally.passed += 1,
+                        Ok(Seen::Refused) => tally.refused += 1,
+                        Err(why) => fail("its own dump", why),
+                    },
+                    None => fail("its own dump", "was not loaded".into()),
+                }
+            }
         } else {
             for direction in Direction::BOTH.into_iter().filter(|way| case.goes(*way)) {
                 for mode in modes(direction) {
@@ -162,6 +174,22 @@ async fn lane(cases: &[Case], first: usize) -> Tally {
         }
     }
     tally
+}
+
+/// What `pg_dump` writes of a database, declared as it comes, is no change of that database. Kinds that are refused by
+/// name are refused here as well.
+async fn its_own(dump: &str, database: &TestDatabase, scratch: &Scratch) -> Result<Seen, String> {
+    let deadline = Deadline::after(Duration::from_secs(60));
+    let target = Target::from_url(&database.url()).unwrap();
+    let to = declared(dump);
+    match plan(&target, to.path(), scratch, &SchemaPolicy::default(), &deadline).await {
+        Ok(planned) if planned.no_change => Ok(Seen::Applied),
+        Ok(planned) => Err(format!("plans\n{}", statements(&planned))),
+        Err(error) if matches!(error.code(), "unsupported_object" | "empty_desired_state") => {
+            Ok(Seen::Refused)
+        }
+        Err(error) => Err(format!("{}: {error}", error.code())),
+    }
 }
 
 /// `from`, then `to`.

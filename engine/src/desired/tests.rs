@@ -173,3 +173,100 @@ fn a_table_of_1600_columns_and_a_type_of_many_values_are_not_too_long() {
     );
     assert_eq!(read(&text).unwrap().statements.len(), 2);
 }
+
+#[test]
+fn a_rename_is_read_where_it_stands_and_refused_where_it_means_nothing() {
+    let text = "-- ptah:renamed-from old\nCREATE TABLE IF NOT EXISTS s.fresh (\n  id int,\n  \
+                -- ptah:renamed-from \"Was\"\n  now int,\n  -- ptah:renamed-from k\n  CONSTRAINT c CHECK (id > 0)\n);\n\
+                -- ptah:renamed-from i\nCREATE UNIQUE INDEX CONCURRENTLY j ON s.fresh (id);\n\
+                -- ptah:renamed-from f\nCREATE OR REPLACE FUNCTION g() RETURNS int LANGUAGE sql AS 'SELECT 1';\n";
+    let desired = read(text).unwrap();
+    let found: Vec<_> = desired
+        .statements
+        .iter()
+        .flat_map(|statement| &statement.renames)
+        .map(|r| (r.place.as_str(), r.name.as_str(), r.part.clone(), r.old.as_str()))
+        .collect();
+    use super::super::Part::{Column, Constraint};
+    assert_eq!(
+        found,
+        [
+            ("schema.sql:1", "fresh", None, "old"),
+            ("schema.sql:4", "fresh", Some(Column("now".into())), "Was"),
+            ("schema.sql:6", "fresh", Some(Constraint("c".into())), "k"),
+            ("schema.sql:9", "j", None, "i"),
+            ("schema.sql:11", "g", None, "f"),
+        ]
+    );
+    for (text, line, why) in [
+        (
+            "-- ptah:renamed-from\nCREATE TABLE t ();",
+            1,
+            "wants exactly one name",
+        ),
+        (
+            "-- ptah:renamed-from s.old\nCREATE TABLE t ();",
+            1,
+            "wants exactly one name",
+        ),
+        (
+            "-- ptah:renamed-from a b\nCREATE TABLE t ();",
+            1,
+            "wants exactly one name",
+        ),
+        (
+            "-- ptah:renamed-from old\n\nCREATE TABLE t ();",
+            1,
+            "stands above nothing",
+        ),
+        (
+            "CREATE TABLE t ();\n-- ptah:renamed-from old",
+            2,
+            "stands above nothing",
+        ),
+        (
+            "-- ptah:renamed-from old\nGRANT SELECT ON t TO r;",
+            1,
+            "stands above a statement that gives no name",
+        ),
+        (
+            "CREATE TABLE t (\n  a int\n  -- ptah:renamed-from old\n  NOT NULL\n);",
+            3,
+            "stands above nothing that can have had another name",
+        ),
+        (
+            "CREATE VIEW v AS\n-- ptah:renamed-from old\nSELECT 1 AS a;",
+            2,
+            "stands above nothing that can have had another name",
+        ),
+    ] {
+        let error = read(text).err().unwrap_or_else(|| panic!("{text} was admitted"));
+        assert_eq!(error.kind(), Code::DesiredSyntax, "{text}: {error}");
+        let told = error.to_string();
+        assert!(
+            told.starts_with(&format!("schema.sql:{line}: ptah:renamed-from {why}")),
+            "{text}: {told}"
+        );
+    }
+}
+
+#[test]
+fn only_a_change_of_owner_that_is_nothing_else_runs_as_the_owner_of_everything() {
+    for (sql, role) in [
+        ("ALTER TABLE t OWNER TO app", Some(Some("app"))),
+        (
+            "ALTER FUNCTION s.f(integer, text) OWNER TO \"The App\"",
+            Some(Some("The App")),
+        ),
+        ("ALTER TABLE t ADD COLUMN a int DEFAULT f(), OWNER TO app", None),
+        ("ALTER TABLE t OWNER TO app, ADD COLUMN a int", None),
+        ("ALTER TABLE t OWNER TO CURRENT_USER", None),
+        ("ALTER TABLE t RENAME TO owner", None),
+        ("COMMENT ON EXTENSION hstore IS 'x'", Some(None)),
+        ("COMMENT ON TABLE t IS 'owner to app'", None),
+    ] {
+        let desired = read(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        let found = desired.statements[0].by_owner.clone();
+        assert_eq!(found, role.map(|role| role.map(str::to_owned)), "{sql}");
+    }
+}

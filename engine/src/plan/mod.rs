@@ -7,8 +7,11 @@
 mod anticipate;
 mod change;
 mod column;
+mod column_type;
 mod ddl;
 mod draft;
+mod edges;
+mod not_null;
 mod order;
 mod permission;
 mod policy;

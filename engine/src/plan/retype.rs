@@ -2,7 +2,7 @@
 //! it, and the old one dropped.
 
 use super::change::{Changes, Sides, generated};
-use super::column;
+use super::column_type;
 use super::ddl;
 use super::draft::{ACCESS_EXCLUSIVE, Draft};
 use crate::catalog::{Id, Model, Object};
@@ -153,12 +153,12 @@ fn loses(id: &Id, from: &Model, to: &Model) -> bool {
             old.iter().any(|label| !new.contains(label))
         }
         (Some(Object::Domain(old)), Some(Object::Domain(new))) => {
-            column::widening(&old.data_type, &new.data_type).is_none()
+            column_type::widening(&old.data_type, &new.data_type).is_none()
         }
         (Some(Object::Composite { attributes: old }), Some(Object::Composite { attributes: new })) => {
             old.iter().any(|a| {
                 !new.iter()
-                    .any(|b| a.name == b.name && column::widening(&a.data_type, &b.data_type).is_some())
+                    .any(|b| a.name == b.name && column_type::widening(&a.data_type, &b.data_type).is_some())
             })
         }
         (Some(Object::Range { definition: old }), Some(Object::Range { definition: new })) => old != new,

@@ -108,10 +108,9 @@ pub(super) async fn depends(session: &Session, reading: &Reading<'_>, grow: &mut
     // A range type comes with a multirange, and both with constructors.
     for class in [TYPE, PROCEDURE] {
         for (from, to, kind) in &rows {
-            if kind == "i" && from.0 == class && to.0 == TYPE && !grow.ids.contains_key(from) {
-                if let Some(id @ Id::Range(_)) = grow.ids.get(to).cloned() {
-                    grow.shadow(*from, id);
-                }
+            let fresh = kind == "i" && from.0 == class && to.0 == TYPE && !grow.ids.contains_key(from);
+            if let (true, Some(id @ Id::Range(_))) = (fresh, grow.ids.get(to).cloned()) {
+                grow.shadow(*from, id);
             }
         }
     }

@@ -28,7 +28,7 @@ impl Renderer<'_> {
             let Object::Column(column) = self.declared(&Id::Column(name.clone(), part.clone()))? else {
                 continue;
             };
-            match self.from_parents(name, part) {
+            match self.what_parents_give(name, part) {
                 Some((given, default)) => later.extend(self.beyond(name, part, &given, default, column)),
                 None => {
                     lines.push(ddl::column(part, column, self.default(name, part, covers)));
@@ -85,7 +85,7 @@ impl Renderer<'_> {
     }
 
     /// What a new table has of this column from its parents, with the default; none when it is the table's own.
-    fn from_parents(&self, table: &Name, name: &str) -> Option<(Column, Option<&str>)> {
+    fn what_parents_give(&self, table: &Name, name: &str) -> Option<(Column, Option<&str>)> {
         self.to.parents(table).find_map(|parent| {
             let Some(Object::Column(column)) =
                 self.to.objects.get(&Id::Column(parent.clone(), name.to_owned()))
