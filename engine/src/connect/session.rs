@@ -3,6 +3,7 @@
 //! Promises: whatever is running is cancelled on the server when the deadline passes or somebody asks to stop;
 //! errors carry no word that the server wrote.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -96,7 +97,7 @@ impl Guard {
 
 /// A session; it ends when this is dropped.
 pub struct Session {
-    client: Client,
+    client: Arc<Client>,
     tls: Option<MakeRustlsConnect>,
     guard: Guard,
     /// `server_version_num`.
@@ -134,7 +135,7 @@ impl Session {
             reason = guard.fired() => return Err(reason),
         };
         let mut session = Self {
-            client,
+            client: Arc::new(client),
             tls,
             guard: guard.clone(),
             version: 0,
@@ -151,6 +152,16 @@ impl Session {
             .await?;
         session.version = u32::try_from(row.get::<_, i32>(0)).unwrap_or(0);
         Ok(session)
+    }
+
+    /// The same connection for work that ends with another deadline.
+    pub(crate) fn under(&self, guard: &Guard) -> Self {
+        Self {
+            client: self.client.clone(),
+            tls: self.tls.clone(),
+            guard: guard.clone(),
+            version: self.version,
+        }
     }
 
     /// The server's major version.

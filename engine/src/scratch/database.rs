@@ -41,8 +41,8 @@ impl Default for Limits {
 
 /// One new database of a scratch server.
 pub(crate) struct Database {
-    /// The server's own database, from which this one can be dropped.
-    pub(super) root: Target,
+    /// To the server's own database, from which this one can be dropped.
+    pub(super) root: Session,
     /// As the superuser: extensions, roles, marks. Nothing that others wrote runs here.
     pub(crate) admin: Target,
     /// As the role that declared SQL and plans run as.
@@ -64,9 +64,9 @@ impl Database {
              ALTER DATABASE {name} RESET ALL;
              ALTER ROLE {LOADER} PASSWORD '{password}'"
         );
-        let root = Session::open(&self.root, guard).await?;
         {
             let _held = self.roles.lock().await;
+            let root = self.root.under(guard);
             root.batch("resetting the loading role", &text).await?;
         }
         Session::open(&self.loader, guard).await
@@ -126,13 +126,12 @@ impl Database {
 
     /// Drops the database with everybody in it. What cannot be dropped now goes with the server.
     async fn end(&self, guard: &Guard) {
-        if let Ok(root) = Session::open(&self.root, guard).await {
-            let text = format!(
-                "DROP DATABASE IF EXISTS {} WITH (FORCE)",
-                quote(&self.admin.database)
-            );
-            let _ = root.batch("dropping a scratch database", &text).await;
-        }
+        let text = format!(
+            "DROP DATABASE IF EXISTS {} WITH (FORCE)",
+            quote(&self.admin.database)
+        );
+        let root = self.root.under(guard);
+        let _ = root.batch("dropping a scratch database", &text).await;
     }
 }
 

@@ -12,6 +12,7 @@ mod sidecar;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use tokio::sync::Mutex;
 
@@ -25,12 +26,17 @@ use crate::name::quote;
 
 /// The role that declared SQL runs as.
 const LOADER: &str = "ptah_scratch_loader";
+/// How long those who leave a database are waited for before the server waits for them itself.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(3);
+const LOOKS: u32 = 60;
 /// How many databases are kept; one plan needs fewer at a time.
 const KEPT: u32 = 16;
 
 /// A scratch server of one major version.
 pub struct Scratch {
     admin: Target,
+    /// To the server's own database, in which databases and roles are made.
+    root: Session,
     loader_password: Secret,
     major: u32,
     limits: Limits,
@@ -117,6 +123,7 @@ impl Scratch {
         let loader_password = Secret::new(loader_password);
         Ok(Self {
             admin,
+            root: session,
             loader_password,
             major,
             limits: Limits::default(),
@@ -129,7 +136,7 @@ impl Scratch {
 
     /// A new, empty database, and an inert role for each of these names.
     pub(crate) async fn database(&self, roles: &[String], guard: &Guard) -> Result<Database> {
-        let session = Session::open(&self.admin, guard).await?;
+        let session = self.root.under(guard);
         self.name_roles(&session, roles).await?;
         let database = self.make(&session, "template0").await?;
         if self.major < 15 {
@@ -147,8 +154,17 @@ impl Scratch {
 
     /// A new database with everything that this one has. Nobody may be connected to it for long.
     pub(crate) async fn copy(&self, database: &Database, guard: &Guard) -> Result<Database> {
-        let session = Session::open(&self.admin, guard).await?;
-        self.make(&session, &database.admin.database).await
+        let root = self.root.under(guard);
+        // The server looks for others in the database every tenth of a second; most are gone within a hundredth.
+        let others = "SELECT FROM pg_catalog.pg_stat_activity WHERE datname = $1";
+        let name = &database.admin.database;
+        for _ in 0..LOOKS {
+            if root.query(others, &[name]).await?.is_empty() {
+                break;
+            }
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
+        self.make(&root, name).await
     }
 
     async fn name_roles(&self, session: &Session, roles: &[String]) -> Result<()> {
@@ -197,7 +213,7 @@ impl Scratch {
         loader.user = LOADER.into();
         loader.password = Some(self.loader_password.clone());
         Ok(Database {
-            root: self.admin.clone(),
+            root: self.root.under(&Guard::default()),
             admin,
             loader,
             loader_password: self.loader_password.clone(),
