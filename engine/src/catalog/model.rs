@@ -25,6 +25,8 @@ pub struct Model {
     /// Constraints and indexes that a table has from the table that it is a partition of, or inherits from. They are the
     /// parent's; they become its own when it is detached.
     pub inherited: BTreeMap<Id, Object>,
+    /// How a column's type is stored by itself, for servers that have no word for that (before PostgreSQL 16).
+    pub usual_storage: BTreeMap<Id, String>,
     /// Columns by which a partitioned table divides its rows.
     pub key_columns: BTreeSet<Id>,
     /// Columns that a table has from a parent and by its own declaration: they stay when the parent's go.

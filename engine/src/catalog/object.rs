@@ -93,6 +93,8 @@ pub struct Domain {
     pub default: Option<String>,
     /// Whether NULL is refused.
     pub not_null: bool,
+    /// The name of that, where the server keeps one and it is not `<domain>_not_null` (PostgreSQL 17).
+    pub not_null_name: Option<String>,
 }
 
 /// An attribute of a composite type.

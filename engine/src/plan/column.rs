@@ -7,15 +7,17 @@ use crate::name::{Name, quote};
 
 /// In which way a column is changed.
 #[derive(Clone, Copy)]
-pub(super) struct How {
+pub(super) struct How<'a> {
     /// All statements run in one transaction.
     pub(super) atomic: bool,
     /// Between the types there is no cast but that of their texts.
     pub(super) through_text: bool,
+    /// How the server stores the type by itself, as `SET STORAGE` takes it.
+    pub(super) usual_storage: &'a str,
 }
 
 /// One statement per aspect, in the order in which the server takes them.
-pub(super) fn alter(table: &Name, name: &str, old: &Column, new: &Column, how: How) -> Vec<Draft> {
+pub(super) fn alter(table: &Name, name: &str, old: &Column, new: &Column, how: How<'_>) -> Vec<Draft> {
     let atomic = how.atomic;
     let head = format!("ALTER TABLE {table} ALTER COLUMN {}", quote(name));
     let what = format!("column {name} of {table}");
@@ -79,7 +81,7 @@ pub(super) fn alter(table: &Name, name: &str, old: &Column, new: &Column, how: H
     // With a new type the server forgets how values are stored.
     let forgotten = old.data_type != new.data_type;
     if old.storage != new.storage || (forgotten && new.storage.is_some()) {
-        let word = new.storage.as_deref().unwrap_or("DEFAULT");
+        let word = new.storage.as_deref().unwrap_or(how.usual_storage);
         add(Draft::new(
             format!("{head} SET STORAGE {word}"),
             format!("{what} is stored otherwise from now on"),

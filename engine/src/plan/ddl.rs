@@ -74,6 +74,9 @@ pub(super) fn create_type(name: &Name, object: &Object, inside: &[String]) -> Re
                 let _ = write!(text, " DEFAULT {expression}");
             }
             if domain.not_null {
+                if let Some(name) = &domain.not_null_name {
+                    let _ = write!(text, " CONSTRAINT {}", quote(name));
+                }
                 text.push_str(" NOT NULL");
             }
             for constraint in inside {
@@ -209,7 +212,8 @@ pub(super) fn column(name: &str, column: &Column, default: Option<&str>) -> Stri
     if let Some(expression) = default {
         let _ = write!(text, " DEFAULT {expression}");
     }
-    if column.not_null {
+    let constraint = column.not_null_constraint.as_ref();
+    if column.not_null && !constraint.is_some_and(|constraint| constraint.not_valid) {
         let _ = write!(text, " {}", not_null(column.not_null_constraint.as_ref()));
     }
     text

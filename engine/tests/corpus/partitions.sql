@@ -73,6 +73,7 @@ INSERT INTO p1 VALUES (1, 'a'); INSERT INTO p VALUES (11, 'b');
 SELECT count(*) = 2 FROM p;
 
 --- case: a detached partition loses what it had from its parent
+--- only: forward
 --- sensitive
 --- from
 CREATE TABLE p (k int NOT NULL, v text CHECK (v <> ''), PRIMARY KEY (k)) PARTITION BY RANGE (k);

@@ -60,7 +60,8 @@ SELECT a.attrelid, a.attnum, a.attname::text, pg_catalog.format_type(a.atttypid,
   CASE WHEN a.attstattarget >= 0 THEN a.attstattarget::int4 END AS statistics,
   d.oid AS default_oid, pg_catalog.pg_get_expr(d.adbin, d.adrelid) AS expression,
   COALESCE((SELECT pg_catalog.array_agg(o ORDER BY o) FROM pg_catalog.unnest(a.attoptions) AS o), '{}') AS options,
-  a.attislocal AND a.attinhcount > 0 AS merged
+  a.attislocal AND a.attinhcount > 0 AS merged,
+  CASE t.typstorage WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL' WHEN 'm' THEN 'MAIN' ELSE 'EXTENDED' END AS usual_storage
 FROM pg_catalog.pg_attribute a
 JOIN pg_catalog.pg_class c ON c.oid = a.attrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_type t ON t.oid = a.atttypid

@@ -17,7 +17,7 @@ found(classid, objid, kind, nsp, name) AS (
       OR a.attcompression <> '' OR (relkind = 'm' AND a.attstorage <> t.typstorage))
   UNION ALL SELECT 2620, g.oid, 'trigger of a partition that fires otherwise than its table''s', nspname,
     relname::text || '.' || g.tgname::text FROM rel JOIN pg_catalog.pg_trigger g ON g.tgrelid = rel.oid
-    JOIN pg_catalog.pg_trigger o ON o.oid = g.tgparentid WHERE g.tgenabled <> o.tgenabled AND NOT g.tgisinternal
+    JOIN pg_catalog.pg_trigger o ON o.oid = g.tgparentid WHERE g.tgenabled <> o.tgenabled AND NOT o.tgisinternal
   UNION ALL SELECT 1259, rel.oid, 'index of a partition with options of its own', nspname, rel.relname::text FROM rel
     JOIN pg_catalog.pg_inherits h ON h.inhrelid = rel.oid JOIN pg_catalog.pg_class o ON o.oid = h.inhparent
     WHERE rel.relkind IN ('i', 'I') AND rel.reloptions IS DISTINCT FROM o.reloptions

@@ -148,7 +148,13 @@ async fn columns(session: &Session, scope: &[String], grow: &mut Growing) -> Res
             column.identity = None;
         }
         if let Some(row) = not_nulls.get(&(relation, number)) {
-            grow.ids.insert((CONSTRAINT, row.get::<_, u32>(6), 0), id.clone());
+            let address = (CONSTRAINT, row.get::<_, u32>(6), 0);
+            if row.get(5) {
+                grow.shadow(address, id.clone());
+            } else {
+                let own = Id::Constraint(table.clone(), row.get(2));
+                grow.stands_behind(address, id.clone(), own);
+            }
             column.not_null_constraint = not_null(row, &format!("{}_{name}_not_null", table.name));
             // One that rows may still break keeps NULL out of new rows all the same.
             column.not_null = true;
@@ -156,6 +162,9 @@ async fn columns(session: &Session, scope: &[String], grow: &mut Growing) -> Res
         default(&row, &table, &name, &mut column, grow);
         if row.get(14) {
             grow.model.merged.insert(id.clone());
+        }
+        if session.major() < 16 {
+            grow.model.usual_storage.insert(id.clone(), row.get(15));
         }
         grow.model.column_order.entry(table).or_default().push(name);
         by_number.insert((relation, number), id.clone());

@@ -35,6 +35,7 @@ pub(super) async fn types(session: &Session, scope: &[String], me: &str, grow: &
                     collation: row.get(9),
                     default: row.get(10),
                     not_null: row.get(11),
+                    not_null_name: None,
                 }),
             ),
             "c" => {
@@ -65,7 +66,16 @@ pub(super) async fn types(session: &Session, scope: &[String], me: &str, grow: &
                     Object::DomainConstraint { definition },
                 );
             }
-            None => grow.shadow((CONSTRAINT, row.get(0), 0), Id::Domain(domain)),
+            None => {
+                let name: String = row.get(2);
+                let id = Id::Domain(domain.clone());
+                if let Some(Object::Domain(known)) = grow.model.objects.get_mut(&id) {
+                    let usual = format!("{}_not_null", domain.name);
+                    known.not_null_name = Some(name.clone()).filter(|name| *name != usual);
+                }
+                let own = Id::DomainConstraint(domain, name);
+                grow.stands_behind((CONSTRAINT, row.get(0), 0), id, own);
+            }
         }
     }
     Ok(())

@@ -74,6 +74,7 @@ impl Renderer<'_> {
                 let how = column::How {
                     atomic: self.atomic,
                     through_text: self.through_text(&old.data_type, &new.data_type),
+                    usual_storage: self.usual_storage(id),
                 };
                 drafts.extend(column::alter(table, name, old, new, how));
                 return Ok(drafts);
@@ -184,6 +185,13 @@ impl Renderer<'_> {
         ours(self.from, old) || ours(self.to, new)
     }
 
+    pub(super) fn usual_storage(&self, column: &Id) -> &str {
+        self.to
+            .usual_storage
+            .get(column)
+            .map_or("DEFAULT", String::as_str)
+    }
+
     fn alter_constraint(
         &self,
         table: &Name,
@@ -258,7 +266,17 @@ fn alter_domain(name: &Name, old: &Domain, new: &Domain, reason: &str) -> Vec<Dr
             .map_or_else(|| "DROP DEFAULT".to_owned(), |text| format!("SET DEFAULT {text}"));
         drafts.push(Draft::new(format!("ALTER DOMAIN {name} {how}"), reason).warning());
     }
+    let usual = format!("{}_not_null", name.name);
+    let called = |domain: &Domain| quote(domain.not_null_name.as_ref().unwrap_or(&usual));
     match (old.not_null, new.not_null) {
+        (true, true) if old.not_null_name != new.not_null_name => drafts.push(Draft::new(
+            format!(
+                "ALTER DOMAIN {name} RENAME CONSTRAINT {} TO {}",
+                called(old),
+                called(new)
+            ),
+            format!("the constraint of domain {name} has another name"),
+        )),
         (true, false) => drafts.push(
             Draft::new(
                 format!("ALTER DOMAIN {name} DROP NOT NULL"),
@@ -268,7 +286,10 @@ fn alter_domain(name: &Name, old: &Domain, new: &Domain, reason: &str) -> Vec<Dr
         ),
         (false, true) => drafts.push(
             Draft::new(
-                format!("ALTER DOMAIN {name} SET NOT NULL"),
+                match &new.not_null_name {
+                    Some(own) => format!("ALTER DOMAIN {name} ADD CONSTRAINT {} NOT NULL", quote(own)),
+                    None => format!("ALTER DOMAIN {name} SET NOT NULL"),
+                },
                 format!("{reason}; a NULL in a column of it makes it fail"),
             )
             .warning()

@@ -77,10 +77,11 @@ impl Renderer<'_> {
     }
 
     /// A column whose type stays.
-    fn plainly(&self) -> column::How {
+    fn plainly(&self, table: &Name, name: &str) -> column::How<'_> {
         column::How {
             atomic: self.atomic,
             through_text: false,
+            usual_storage: self.usual_storage(&Id::Column(table.clone(), name.to_owned())),
         }
     }
 
@@ -109,7 +110,7 @@ impl Renderer<'_> {
         default: Option<&str>,
         column: &Column,
     ) -> Vec<Draft> {
-        let mut drafts = column::alter(table, name, given, column, self.plainly());
+        let mut drafts = column::alter(table, name, given, column, self.plainly(table, name));
         let id = Id::Default(table.clone(), name.to_owned());
         let wanted = match self.to.objects.get(&id) {
             Some(Object::Default { expression }) => Some(expression.as_str()),
@@ -152,7 +153,7 @@ impl Renderer<'_> {
             not_null: column.not_null && !not_valid,
             ..column.clone()
         };
-        column::alter(table, name, &plain, column, self.plainly())
+        column::alter(table, name, &plain, column, self.plainly(table, name))
     }
 
     pub(super) fn add_column(
