@@ -586,8 +586,8 @@ async fn what_a_user_can_get_wrong_names_file_line_and_object() {
             Some("no_such_extension"),
         ),
         (
-            "-- ptah:renamed-from b\nCREATE TABLE a (id int);",
-            "unsupported_change",
+            "-- ptah:renamed-from s.b\nCREATE TABLE a (id int);",
+            "desired_syntax",
             Some("schema.sql:1"),
         ),
     ] {
@@ -633,7 +633,7 @@ async fn what_another_schema_hangs_on_is_not_pulled_from_under_it() {
 async fn what_is_excluded_is_left_alone_on_both_sides() {
     let database = server().database().await;
     database
-        .execute("CREATE TABLE t (id int); CREATE TABLE legacy (id int); CREATE MATERIALIZED VIEW m AS SELECT 1 AS a")
+        .execute("CREATE TABLE t (id int); CREATE TABLE legacy (id int); CREATE TEXT SEARCH CONFIGURATION m (COPY = pg_catalog.simple)")
         .await;
     let target = Target::from_url(&database.url()).unwrap();
     let scratch = scratch().await;
@@ -644,7 +644,7 @@ async fn what_is_excluded_is_left_alone_on_both_sides() {
         .unwrap();
     assert_eq!(
         (error.code(), error.to_failure().object.as_deref()),
-        ("unsupported_object", Some("materialized view public.m"))
+        ("unsupported_object", Some("text search configuration public.m"))
     );
     let policy = SchemaPolicy {
         exclude: vec!["public.legacy".into(), "public.m".into()],

@@ -112,6 +112,11 @@ impl Growing {
             .or_else(|| self.ids.get(&(address.0, address.1, 0)))
     }
 
+    /// The relation of a part; none when it is an extension's, whose parts are that extension's business.
+    fn listed(&self, oid: u32) -> Option<(Name, String)> {
+        self.relations.get(&oid).cloned()
+    }
+
     fn relation(&self, oid: u32) -> Result<&(Name, String)> {
         self.relations
             .get(&oid)

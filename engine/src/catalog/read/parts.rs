@@ -20,17 +20,23 @@ pub(super) async fn parts(
     constraints(session, scope, grow).await?;
     indexes(session, scope, grow).await?;
     for row in session.query(q::STATISTICS, &[&scope]).await? {
+        let Some((table, _)) = grow.listed(row.get(3)) else {
+            continue;
+        };
         let id = Id::Statistics(Name::new(row.get::<_, &str>(1), row.get::<_, &str>(2)));
         grow.own(&id, row.get(6), row.get(7), me);
         let object = Object::Statistics {
-            table: grow.table(row.get(3))?,
+            table,
             definition: row.get(4),
             target: row.get(5),
         };
         grow.add((STATISTICS, row.get(0), 0), id, object);
     }
     for row in session.query(q::RULES, &[&scope]).await? {
-        let id = Id::Rule(grow.table(row.get(1))?, row.get(2));
+        let Some((table, _)) = grow.listed(row.get(1)) else {
+            continue;
+        };
+        let id = Id::Rule(table, row.get(2));
         let object = Object::Rule {
             definition: row.get(3),
             enabled: row.get(4),
@@ -39,7 +45,10 @@ pub(super) async fn parts(
     }
     triggers(session, scope, grow).await?;
     for row in session.query(q::POLICIES, &[&scope, &reading.user]).await? {
-        let id = Id::Policy(grow.table(row.get(1))?, row.get(2));
+        let Some((table, _)) = grow.listed(row.get(1)) else {
+            continue;
+        };
+        let id = Id::Policy(table, row.get(2));
         let policy = Policy {
             permissive: row.get(3),
             command: row.get(4),
@@ -66,7 +75,10 @@ async fn constraints(session: &Session, scope: &[String], grow: &mut Growing) ->
             references: references.map(|(schema, name)| Name::new(schema, name)),
             index_options: row.get(10),
         });
-        let id = Id::Constraint(grow.table(relation)?, name.clone());
+        let Some((table, _)) = grow.listed(relation) else {
+            continue;
+        };
+        let id = Id::Constraint(table, name.clone());
         let (parent, inherited): (u32, bool) = (row.get(8), row.get(9));
         if parent != 0 || inherited {
             borrowed.push((row, id, object));
@@ -151,7 +163,9 @@ async fn indexes(session: &Session, scope: &[String], grow: &mut Growing) -> Res
         grow.model.inherited.insert(id, object);
     }
     for row in session.query(q::INDEX_OFFICES, &[&scope]).await? {
-        let (table, _) = grow.relation(row.get(0))?.clone();
+        let Some((table, _)) = grow.listed(row.get(0)) else {
+            continue;
+        };
         let index: String = row.get(2);
         let of = grow.ids.get(&(CLASS, row.get(1), 0)).cloned();
         let mut offices = Vec::new();
@@ -179,7 +193,9 @@ async fn triggers(session: &Session, scope: &[String], grow: &mut Growing) -> Re
             clones.push((oid, parent));
             continue;
         }
-        let (table, kind) = grow.relation(row.get(1))?.clone();
+        let Some((table, kind)) = grow.listed(row.get(1)) else {
+            continue;
+        };
         let id = Id::Trigger(table, row.get(2));
         let constraint: u32 = row.get(5);
         if constraint != 0 {

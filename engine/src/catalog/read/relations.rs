@@ -136,7 +136,9 @@ async fn columns(session: &Session, scope: &[String], grow: &mut Growing) -> Res
     for row in session.query(q::COLUMNS, &[&scope]).await? {
         let (relation, number, name): (u32, i16, String) = (row.get(0), row.get(1), row.get(2));
         let number = i32::from(number);
-        let (table, kind) = grow.relation(relation)?.clone();
+        let Some((table, kind)) = grow.listed(relation) else {
+            continue;
+        };
         if matches!(kind.as_str(), "v" | "m" | "c") {
             loose(&row, (relation, number), table, kind.as_str(), grow);
             continue;
