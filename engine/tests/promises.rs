@@ -263,7 +263,10 @@ async fn a_lock_that_another_run_holds_is_waited_for_and_then_reported() {
     );
     assert_eq!(
         database
-            .text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'")
+            .text(
+                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'
+                   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+            )
             .await,
         "0"
     );
