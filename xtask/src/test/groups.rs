@@ -152,11 +152,13 @@ fn engine(cache: &Cache, tests: &[&str], filter: Option<&str>) -> Result<Count> 
     Ok(count)
 }
 
-/// Where the servers have their data: in memory, where there is a file system for that, since each test makes databases of
-/// some hundred files each.
+/// Where the servers have their data: in memory, where there is a file system for that with room, since each test makes
+/// databases of some hundred files each.
 fn in_memory() -> PathBuf {
+    const ROOM: u64 = 4 << 30;
     let shared = PathBuf::from("/dev/shm");
-    if shared.is_dir() {
+    let room = rustix::fs::statvfs(&shared).map_or(0, |fs| fs.f_bavail.saturating_mul(fs.f_frsize));
+    if room >= ROOM {
         shared
     } else {
         std::env::temp_dir()
