@@ -151,76 +151,68 @@ fn public_schema(to: &mut Model, from: &Model, major: u32) {
     }
 }
 
-/// A partitioned table of which no partition is declared keeps those that it has, changed as it changes itself.
+/// A partitioned table of which no partition is declared keeps those that it has, changed as it changes itself. Level by
+/// level, since a partition may have partitions in turn.
 fn partitions(to: &mut Model, from: &Model, notes: &mut Vec<String>) {
-    let mut of: BTreeMap<&Name, Vec<&Name>> = BTreeMap::new();
-    for (id, object) in &from.objects {
-        if let (Id::Partition(child), Object::Partition { parent, .. }) = (id, object) {
-            of.entry(parent).or_default().push(child);
-        }
-    }
-    let mut queue: Vec<&Name> = of.keys().copied().collect();
-    let mut kept: BTreeSet<&Name> = BTreeSet::new();
-    while let Some(parent) = queue.pop() {
-        let stays = matches!(
-            to.objects.get(&Id::Table(parent.clone())),
-            Some(Object::Table(table)) if table.partition_key.is_some()
-        );
-        let declared = to.objects.iter().any(|(id, object)| {
-            let Object::Partition { parent: p, .. } = object else {
-                return false;
-            };
-            p == parent && id.name().is_some_and(|child| !kept.contains(child))
-        });
-        if !stays || declared {
-            continue;
-        }
-        let mut children = 0;
-        for child in of.get(parent).into_iter().flatten() {
-            if to.objects.contains_key(&Id::Table((*child).clone())) {
+    let declared: BTreeSet<Name> = to.objects.values().filter_map(parent_of).cloned().collect();
+    loop {
+        let mut kept: BTreeSet<&Name> = BTreeSet::new();
+        let mut count: BTreeMap<&Name, usize> = BTreeMap::new();
+        for (id, object) in &from.objects {
+            let (Id::Partition(child), Some(parent)) = (id, parent_of(object)) else {
                 continue;
-            }
-            if kept.insert(child) {
-                keep(to, from, child);
-                children += 1;
-                queue.push(child);
+            };
+            let divided = matches!(
+                to.objects.get(&Id::Table(parent.clone())),
+                Some(Object::Table(table)) if table.partition_key.is_some()
+            );
+            let there = to.objects.contains_key(&Id::Table(child.clone()));
+            if divided && !declared.contains(parent) && !there {
+                kept.insert(child);
+                *count.entry(parent).or_default() += 1;
             }
         }
-        if children > 0 {
-            notes.push(format!(
-                "{children} partitions of {parent} are not declared and are left alone"
-            ));
+        if kept.is_empty() {
+            return;
         }
+        keep(to, from, &kept);
+        notes.extend(count.iter().map(|(parent, children)| {
+            format!("{children} partitions of {parent} are not declared and are left alone")
+        }));
     }
 }
 
-/// A partition as it will be when its table is as declared.
-fn keep(to: &mut Model, from: &Model, child: &Name) {
-    let follows = super::plan::anticipate(from, &with_table(to, from, child));
+fn parent_of(object: &Object) -> Option<&Name> {
+    match object {
+        Object::Partition { parent, .. } => Some(parent),
+        _ => None,
+    }
+}
+
+/// Partitions as they will be when their tables are as declared.
+fn keep(to: &mut Model, from: &Model, kept: &BTreeSet<&Name>) {
+    for child in kept {
+        for id in [Id::Table((*child).clone()), Id::Partition((*child).clone())] {
+            if let Some(object) = from.objects.get(&id) {
+                to.objects.insert(id, object.clone());
+            }
+        }
+    }
+    let follows = super::plan::anticipate(from, to);
     for (id, object) in &follows.objects {
-        let part = id.table(&follows) == Some(child) || id.name() == Some(child);
-        if part && !to.objects.contains_key(id) {
-            to.objects.insert(id.clone(), object.clone());
+        if id.table(&follows).is_some_and(|table| kept.contains(table)) {
             let needs = follows.needs.get(id).cloned().unwrap_or_default();
             to.needs.insert(id.clone(), needs);
+            to.objects.entry(id.clone()).or_insert_with(|| object.clone());
         }
     }
-    if let Some(order) = from.column_order.get(child) {
-        to.column_order.insert(child.clone(), order.clone());
-    }
-    let own = super::plan::own(from, child).map(|(id, object)| (id.clone(), object.clone()));
-    to.inherited.extend(own);
-}
-
-/// The declared state with this table in it, so that it can follow its parent.
-fn with_table(to: &Model, from: &Model, child: &Name) -> Model {
-    let mut to = to.clone();
-    for id in [Id::Table(child.clone()), Id::Partition(child.clone())] {
-        if let Some(object) = from.objects.get(&id) {
-            to.objects.insert(id, object.clone());
+    for child in kept {
+        if let Some(order) = from.column_order.get(*child) {
+            to.column_order.insert((*child).clone(), order.clone());
         }
+        let own = super::plan::own(from, child).map(|(id, object)| (id.clone(), object.clone()));
+        to.inherited.extend(own);
     }
-    to
 }
 
 /// An owner is compared where one is declared: an object that a statement gave to somebody else than whoever loads.

@@ -26,7 +26,7 @@ use std::path::Path;
 
 use ptah_contract::digest::Digest;
 use ptah_contract::drift::Severity;
-use ptah_contract::plan_document::{FORMAT_VERSION, POSTGRES, PlanDocument, Proof};
+use ptah_contract::plan_document::{FORMAT_VERSION, POSTGRES, PlanDocument, Proof, Statement};
 use ptah_contract::policy::SchemaPolicy;
 
 pub(crate) use anticipate::{anticipate, own};
@@ -238,14 +238,8 @@ impl Inputs<'_> {
             from = bench.settle(&from).await?;
             to = bench.settle(&to).await?;
         }
-        let (renamed, mut all) = bench.renamed(&from, &to, &declared.renamed).await?;
-        all.extend(statements(
-            &renamed,
-            &to,
-            major,
-            policy.transaction_mode.is_atomic(),
-        )?);
-        let statements = all;
+        let atomic = policy.transaction_mode.is_atomic();
+        let statements = bench.statements(&from, &to, &declared.renamed, atomic).await?;
         // No change means the same state, however the server spelled it on either side.
         let to_fingerprint = if statements.is_empty() {
             observation.fingerprint
@@ -255,24 +249,15 @@ impl Inputs<'_> {
         let mut exclude = policy.exclude.clone();
         exclude.sort();
         exclude.dedup();
-        let document = PlanDocument {
-            format_version: FORMAT_VERSION,
-            name: PlanDocument::default_name(observation.fingerprint, to_fingerprint),
-            dialect: POSTGRES.to_owned(),
-            from_fingerprint: observation.fingerprint,
-            to_fingerprint,
+        let document = document(
+            [observation.fingerprint, to_fingerprint],
             exclude,
-            scope: observation.scope.clone(),
-            transaction_mode: policy.transaction_mode,
-            destructive: statements.iter().any(|s| s.severity == Severity::Destructive),
+            observation.scope.clone(),
+            policy,
+            major,
             notes,
-            proof: Proof {
-                scratch_server: format!("postgres {major}"),
-                replayed: u32::try_from(statements.len()).unwrap_or(u32::MAX),
-                residual: 0,
-            },
             statements,
-        };
+        );
         Ok(Computed {
             document,
             observation,
@@ -324,22 +309,41 @@ pub async fn diff(
     from = bench.settle(&from).await?;
     to = bench.settle(&to).await?;
     let atomic = policy.transaction_mode.is_atomic();
-    let (renamed, mut all) = bench.renamed(&from, &to, &after.renamed).await?;
-    all.extend(statements(&renamed, &to, major, atomic)?);
-    let statements = all;
+    let statements = bench.statements(&from, &to, &after.renamed, atomic).await?;
     bench.prove(&from, &to, &statements, atomic).await?;
     let (from, to) = (
         from.fingerprint(major, scope.schemas())?,
         to.fingerprint(major, scope.schemas())?,
     );
-    Ok(PlanDocument {
+    Ok(document(
+        [from, to],
+        policy.exclude.clone(),
+        scope.schemas().to_vec(),
+        policy,
+        major,
+        notes,
+        statements,
+    ))
+}
+
+/// The document of a plan that is proven, or is about to be.
+fn document(
+    [from, to]: [Digest; 2],
+    exclude: Vec<String>,
+    scope: Vec<String>,
+    policy: &SchemaPolicy,
+    major: u32,
+    notes: Vec<String>,
+    statements: Vec<Statement>,
+) -> PlanDocument {
+    PlanDocument {
         format_version: FORMAT_VERSION,
         name: PlanDocument::default_name(from, to),
         dialect: POSTGRES.to_owned(),
         from_fingerprint: from,
         to_fingerprint: to,
-        exclude: policy.exclude.clone(),
-        scope: scope.schemas().to_vec(),
+        exclude,
+        scope,
         transaction_mode: policy.transaction_mode,
         destructive: statements.iter().any(|s| s.severity == Severity::Destructive),
         notes,
@@ -349,5 +353,5 @@ pub async fn diff(
             residual: 0,
         },
         statements,
-    })
+    }
 }

@@ -118,11 +118,27 @@ impl Bench<'_> {
         ))
     }
 
+    /// The statements from one state to the other, renames first.
+    ///
+    /// # Errors
+    /// As [`statements`] and [`Self::renamed`].
+    pub(super) async fn statements(
+        &self,
+        from: &Model,
+        to: &Model,
+        declared: &[Renamed],
+        atomic: bool,
+    ) -> Result<Vec<Statement>> {
+        let (renamed, mut all) = self.renamed(from, to, declared).await?;
+        all.extend(statements(&renamed, to, self.scratch.major(), atomic)?);
+        Ok(all)
+    }
+
     /// The observed state with its renames done, as the server spells it then, and the statements that do them.
     ///
     /// # Errors
     /// `unsupported_change` for a declared rename that cannot be; as proving.
-    pub(crate) async fn renamed(
+    async fn renamed(
         &self,
         from: &Model,
         to: &Model,
